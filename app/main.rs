@@ -1,5 +1,6 @@
-//! `tiny-llm`, the command line. It passes the functions of this crate to `tiny_llm_cli`, which
-//! does not depend on them. They are yours, or the reference's with the feature `reference`.
+//! `tiny-llm`, the command line. It passes functions to `tiny_llm_cli`, which does not depend on
+//! any engine. These functions run the learner's engine or, with the feature `reference`, the
+//! reference engine.
 
 mod engine;
 
@@ -27,7 +28,7 @@ use tiny_llm_cli::{LoadOptions, Model, Server, Solution, Text, WrongOption};
 use tiny_llm_formats::gguf::{Metadata, TensorInfo};
 use tiny_llm_kernels::peak;
 
-/// The functions of this crate.
+/// The functions that `tiny_llm_cli` calls.
 pub(crate) const SOLUTION: Solution = Solution {
     load,
     inspect,
@@ -62,7 +63,9 @@ pub(crate) fn main() -> ExitCode {
     tiny_llm_cli::main(&SOLUTION, server)
 }
 
-/// Loads a model with the requested week's engine, or with one that supports it.
+/// Loads a model with the requested week's engine. If no week is requested, uses week 2's engine
+/// for a GGUF file and for options that need it, and otherwise week 1's. A model with experts has
+/// its own engine.
 fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     if mixture::is_mixture(path) {
         return Ok(Box::new(Mixture::load(path, options)?));

@@ -1,5 +1,5 @@
-//! `tiny-llm-serve`: the same command line with the network, which `cargo llm serve` runs. It is a
-//! separate program so that generating text does not require building the network code.
+//! `tiny-llm-serve`: the same command line, with the server's network code. `cargo llm serve` runs
+//! it. It is a separate program so that generating text does not require building the network code.
 
 #[path = "main.rs"]
 mod command_line;

@@ -13,7 +13,7 @@ use super::{finite::explained, forms::FormedAnswer};
 /// Chooses a token from the logits and the tokens so far.
 pub(super) type Sample = Box<dyn FnMut(&[f32], &[u32]) -> u32>;
 
-/// Returns a sampler with a request's options. It does not sort the vocabulary.
+/// Returns a function that samples with a request's options. It does not sort the vocabulary.
 pub(super) fn sample(request: &Request) -> Sample {
     if request.sampling.is_greedy() {
         return Box::new(|logits, _| argmax(logits));
@@ -23,7 +23,7 @@ pub(super) fn sample(request: &Request) -> Sample {
     Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
 }
 
-/// Chooses an answer's tokens, and records whether its logits were finite. Without that check, an
+/// Chooses an answer's tokens, and records whether its logits were finite. Without this check, an
 /// engine would go on and write junk or nothing.
 pub(super) struct Chooser {
     sample: Sample,
@@ -36,7 +36,8 @@ impl Chooser {
         Self { sample, form, not_finite: false }
     }
 
-    /// Chooses the next token. If a logit is NaN or infinite, the token must be ignored.
+    /// Chooses the next token. If a logit is NaN or infinite, the returned token means nothing:
+    /// [`Chooser::accept`] ignores it.
     pub(super) fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         if !logits.iter().all(|x| x.is_finite()) {
             self.not_finite = true;
@@ -48,7 +49,8 @@ impl Chooser {
         }
     }
 
-    /// Passes a chosen token to `on_token`. Ends the answer once its form is complete.
+    /// Passes a chosen token to `on_token`. Returns `Break` to end the answer: if `on_token` does,
+    /// if the answer's form is complete, or if a logit was NaN or infinite.
     pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
         if self.not_finite {
             return ControlFlow::Break(());

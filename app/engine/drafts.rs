@@ -21,7 +21,8 @@ use tiny_llm_formats::{FinishReason, request::Request};
 
 /// Maximum proposed tokens per pass.
 pub(super) const MOST: usize = 8;
-/// Maximum length of the suffix that lookup searches for earlier in the text, in tokens.
+/// Lookup searches for an earlier copy of the text's last tokens. This is the maximum number of
+/// these tokens.
 pub(super) const LONGEST: usize = 4;
 /// Bytes of weights that one thread reads in the time it takes to wake another.
 const SMALL: u64 = 4 << 20;
@@ -31,10 +32,10 @@ const ROW: f64 = 0.25;
 /// The source of drafts, and its statistics.
 pub(super) struct Drafts {
     speculation: Speculation<Box<dyn Drafter>>,
-    /// Initial number of proposed tokens.
+    /// The initial state of the draft length. Each sampled answer starts from it again.
     begin: DraftLength,
     name: String,
-    /// Counts before the last request.
+    /// The counts at the start of the last request.
     before: Counts,
 }
 
@@ -69,12 +70,12 @@ impl Drafts {
         Ok(Self { speculation, begin, name, before: Counts::default() })
     }
 
-    /// Returns the suffix for the engine's description.
+    /// Returns the words to append to the engine's description.
     pub(super) fn described(&self) -> String {
         format!(", drafts by {}", self.name)
     }
 
-    /// Describes what the last request saved.
+    /// Describes how many drafts of the last request were accepted, and how many passes it took.
     pub(super) fn savings(&self) -> String {
         let (now, before) = (self.speculation.counts(), self.before);
         let passes = now.passes - before.passes;
@@ -110,8 +111,8 @@ impl Drafts {
     }
 }
 
-/// Returns the plan of the draft model: the main model's, but with a single thread for a small
-/// model. Several threads would wait for each other longer than they would compute.
+/// Returns the plan of the draft model: the main model's, but with a single thread if the draft
+/// model is small. Several threads would wait for each other longer than they would compute.
 pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
     if drafts.weight_bytes() > SMALL {
         return Arc::clone(plan);

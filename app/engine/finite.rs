@@ -17,7 +17,7 @@ pub(super) fn explained(model: &Path) -> anyhow::Error {
 /// Checks logits.
 ///
 /// # Errors
-/// If one is NaN or infinite.
+/// If a logit is NaN or infinite.
 pub(super) fn check(logits: &[f32], model: &Path) -> Result<()> {
     ensure!(logits.iter().all(|x| x.is_finite()), explained(model));
     Ok(())

@@ -1,7 +1,8 @@
 //! Constrained answers (week 3, day 7).
 //!
-//! The learner's engine uses the learner's `Prices` for the price of a token. The reference uses
-//! those of the crate `schema`, which are equal but faster to compute.
+//! The price of a token is the minimum number of tokens that complete the answer after it. The
+//! learner's engine computes prices with the learner's `Prices`. The reference uses the crate
+//! `schema`, which computes equal prices faster.
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +21,7 @@ use tiny_llm_formats::{FinishReason, request::Request};
 
 /// Maximum number of schemas and lists of tools whose computed prices are kept.
 const MOST_SHAPES: usize = 8;
-/// Maximum bytes of prices kept for each.
+/// Maximum bytes of prices kept for each schema or list of tools.
 const SHAPE_BYTES: usize = 32 << 20;
 
 /// A schema or a list of tools as a grammar.
@@ -88,7 +89,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Creates rules that keep the prices of at most this many states.
+    /// Creates the rules of a grammar. They keep the prices of at most `states` states.
     fn rules<G: Grammar>(&self, grammar: G, states: usize) -> Arc<Rules<G>> {
         let vocabulary = Arc::clone(&self.vocabulary);
         if !cfg!(feature = "reference") {
@@ -106,12 +107,12 @@ impl Tokens {
 pub(super) struct Forms {
     tokens: Option<Tokens>,
     json: Option<Arc<Rules<Json>>>,
-    /// Most recently used last.
+    /// The rules of each schema or list of tools, the most recently used last.
     shapes: Vec<(Arc<Shape>, Arc<Rules<Shaped>>)>,
 }
 
 impl Forms {
-    /// Sets the text of the tokens.
+    /// Sets the bytes of each token.
     pub(super) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
         let vocabulary = Arc::new(Vocabulary::new(texts));
         let tokens = Tokens { vocabulary, tree: OnceLock::new() };
@@ -121,7 +122,7 @@ impl Forms {
     /// Returns the constraint for an answer of this form.
     ///
     /// # Errors
-    /// If the text of the tokens has not been set.
+    /// If the bytes of the tokens have not been set.
     pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
         let tokens = self
             .tokens
@@ -177,13 +178,14 @@ impl FormedAnswer {
         Ok(answer)
     }
 
-    /// Returns how many more tokens may follow after `seen` tokens.
+    /// Returns how many more tokens may follow after `seen` tokens, which include the prompt.
     fn left(&self, seen: usize) -> usize {
         let new = seen - self.prompt_len;
         (self.max_new_tokens - new).min(self.context.saturating_sub(seen))
     }
 
-    /// Chooses the next token from `logits [V]`, after the tokens `seen`.
+    /// Chooses the next token from `logits [V]`, after the tokens `seen`. `choose` picks one of the
+    /// tokens that the constraint allows.
     pub(super) fn choose(
         &mut self,
         logits: &[f32],

@@ -4,7 +4,7 @@ use anyhow::Result;
 use tiny_llm::week4::gpu::measure::measure;
 use tiny_llm_gpu::Gpu;
 
-/// Returns the device, its limits, and the fraction of its bandwidth that each kernel reaches.
+/// Describes the device, its limits, and the fraction of its bandwidth that each kernel reaches.
 pub(crate) fn seen() -> Result<Vec<String>> {
     let gpu = Gpu::shared()?;
     let about = gpu.about();

@@ -54,7 +54,7 @@ pub(crate) fn session(
     }))
 }
 
-/// Returns the backends with this name, preferred one first.
+/// Returns the backends that `--backend` selects by this name, the preferred one first.
 fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
     let cpu = || Box::new(Cpu::default());
     match (name, name.split_once(':')) {
@@ -83,7 +83,7 @@ fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
     }
 }
 
-/// Opens the GPU (day 5).
+/// Opens the GPU's backend (week 4, day 5).
 fn gpu() -> Result<Box<dyn Backend>> {
     #[cfg(feature = "gpu")]
     return Ok(Box::new(tiny_llm::week4::gpu::backend::GpuBackend::open()?));

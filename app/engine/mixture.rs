@@ -46,7 +46,8 @@ pub(crate) struct Mixture {
     described: String,
 }
 
-/// Returns whether a file or folder is a mixture-of-experts model. An unreadable one is not.
+/// Returns whether a file or folder is a mixture-of-experts model. Returns false if it cannot be
+/// read.
 pub(crate) fn is_mixture(path: &Path) -> bool {
     if path.is_file() {
         return Gguf::open(path).is_ok_and(|gguf| MixtureConfig::is_gguf(&gguf.metadata));
@@ -162,7 +163,7 @@ impl Model for Mixture {
     }
 }
 
-/// Returns the experts of each token of a text, running one token at a time.
+/// Runs a model on a text, one token at a time, and returns the experts of each token.
 pub(crate) fn experts(path: &Path, options: &LoadOptions, tokens: &[u32]) -> Result<ExpertsSeen> {
     if !is_mixture(path) {
         bail!("this model has no experts: expected a Qwen3-MoE or gpt-oss model");

@@ -35,7 +35,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the model's forward pass, as a step runs it.
+    /// Returns the forward pass that each step of the batch runs.
     pub(crate) fn pass(&self, plan: Arc<Plan>) -> AnyPass {
         match self {
             Self::Dense(model) => AnyPass::Dense(Box::new(ModelPass::new(Arc::clone(model), plan))),

@@ -1,5 +1,5 @@
-//! Chooses kernels, attention, threads and cache type from the options and from the tasks that are
-//! written.
+//! Chooses kernels, attention, threads and cache type. This depends on the options, and on which
+//! tasks are written.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -15,8 +15,9 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::written::{self, Written};
 
-/// Returns the plan that the options select. By default, it uses what the learner has written or,
-/// with the reference, the best of everything.
+/// Returns the plan that the options select. By default, the plan uses what the learner has
+/// written. With the reference, it uses the fastest kernels, streaming attention and every physical
+/// core.
 pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     let rung = match &options.kernels {
         Some(name) => Some(option("--kernels", name)?),

@@ -1,6 +1,6 @@
-//! A file with a prompt's keys and values (week 3, day 5). A problem with such a file prints a line
-//! to standard error, but never prevents an answer. A file of another kind is refused at once,
-//! because saving would replace it.
+//! A file with a prompt's keys and values (week 3, day 5). If such a file cannot be read or
+//! written, a line on standard error says so, and the answer is computed without it. A file of
+//! another kind is refused at once, because saving would replace it.
 
 use std::{
     fs::File,
@@ -32,10 +32,11 @@ pub(super) struct PromptFile {
 }
 
 impl PromptFile {
-    /// Creates a prompt file for the session's model. `how` describes how the model is run.
+    /// Returns the prompt file at `path` for the session's model. The file need not exist yet.
+    /// `how` describes how the model is run.
     ///
     /// # Errors
-    /// If the path is a file of another kind.
+    /// If there is a file of another kind at the path.
     pub(super) fn new(
         path: &Path,
         session: &Session,
@@ -54,8 +55,8 @@ impl PromptFile {
         Ok(Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true })
     }
 
-    /// Restores the prefix that the prompt shares with the file, if it is longer than the
-    /// session's. Reads the file only the first time.
+    /// Restores the prefix that the prompt shares with the file, unless the session has as much of
+    /// the prompt already. Reads the file only the first time.
     pub(super) fn restore(&mut self, session: &mut Session, prompt: &[u32]) {
         self.restored = (0, prompt.len());
         if self.tokens.is_some() {
@@ -93,15 +94,15 @@ impl PromptFile {
         }
     }
 
-    /// Describes what the last prompt saved.
+    /// Describes how much of the last prompt was restored from the file.
     pub(super) fn savings(&self) -> String {
         let (restored, all) = self.restored;
         format!("{restored} of {all} prompt tokens from {}", self.path.display())
     }
 }
 
-/// Returns whether there is no file yet, or one that is empty or an earlier cache. Also returns
-/// true if the path cannot be read: `restore` then reports that.
+/// Returns whether the file may be replaced: it is empty or a prompt file, or there is no file yet.
+/// Also returns true if the path cannot be read, because `restore` then reports that.
 fn may_be_replaced(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = File::open(path).ok().filter(|_| path.is_file());

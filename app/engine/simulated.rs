@@ -18,7 +18,7 @@ use tiny_llm_formats::request::{Event, Request};
 
 use super::week3::{Paging, page_counts};
 
-/// An engine whose pages have no bytes.
+/// An engine whose pages hold no keys and values.
 struct SimulatedEngine<C> {
     engine: Engine<C, CountingPass>,
     most_used: usize,
@@ -31,7 +31,7 @@ struct CountingPass {
     logits: Vec<f32>,
 }
 
-/// Size of the vocabulary: the minimum that allows different prompts.
+/// Size of the vocabulary: the minimum with which prompts can differ.
 const VOCABULARY: usize = 2;
 
 impl<C: KvCache> Pass<C> for CountingPass {

@@ -27,7 +27,7 @@ use super::{
     mixture,
 };
 
-/// A model of f32 arrays.
+/// A model whose weights are f32 arrays.
 pub(crate) struct Week1 {
     model: model::Model,
     folder: PathBuf,
@@ -42,8 +42,8 @@ impl Week1 {
         Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 
-    /// Counts all matrices in f32. Leaves out the embedding unless it is also the output head,
-    /// because a token reads only one of its rows.
+    /// Returns the size in bytes of all matrices, in f32. The embedding counts only if it is also
+    /// the output head, because otherwise a token reads only one of its rows.
     fn weight_bytes(&self) -> u64 {
         let model = &self.model;
         let head =
@@ -109,7 +109,8 @@ impl Model for Week1 {
     }
 }
 
-/// Returns every intermediate result of week 1's model for these tokens.
+/// Passes every intermediate result of week 1's model for these tokens to `each`. Calls `ready`
+/// once the model is loaded and the tokens are checked.
 pub(crate) fn activations(
     request: &ActivationsRequest<'_>,
     ready: &mut dyn FnMut() -> Result<()>,

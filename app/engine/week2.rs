@@ -58,7 +58,7 @@ use super::{
     written::{self, Written},
 };
 
-/// Default maximum context. Memory for its keys and values is reserved.
+/// Default maximum context. Memory for the keys and values of a whole context is reserved.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt per forward pass.
 const CHUNK: usize = 256;
@@ -71,7 +71,7 @@ pub(crate) struct Week2 {
     /// The same model as a graph, if the options ask for one.
     pub(super) graph: Option<GraphSession>,
     path: PathBuf,
-    /// Types of the matrices.
+    /// Types of the model's matrices, without repetition.
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
@@ -196,7 +196,8 @@ impl cli::Model for Week2 {
             .expect("one row for each token"))
     }
 
-    /// Continues the request's prompt. Reuses the prefix shared with the previous prompt or a file.
+    /// Continues the request's prompt. Reuses the keys and values of the prefix that it shares with
+    /// the previous text or with the prompt file.
     fn generate(
         &mut self,
         request: &Request,
@@ -266,7 +267,7 @@ impl cli::Model for Week2 {
     }
 }
 
-/// Writes a model with other types.
+/// Writes a model as a GGUF file with its weights in other types.
 pub(crate) fn quantize(
     request: &QuantizeRequest<'_>,
     progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -286,7 +287,7 @@ pub(crate) fn quantize(
     source.write(request.output, target, request.override_for, &team, progress)
 }
 
-/// Writes a file of tensors that are generated during writing.
+/// Writes a GGUF file. `write` generates each tensor when it is its turn to be written.
 pub(crate) fn write_gguf(
     request: &WriteRequest<'_>,
     write: &mut WriteTensor<'_>,
@@ -310,7 +311,8 @@ pub(crate) fn write_gguf(
     Ok(table)
 }
 
-/// Maps all pages of the weights at once, on all threads, since the first pass reads them all.
+/// Asks the system to load all pages of the weights, on all threads, because the first pass reads
+/// them all.
 fn bring_in(model: &Model, plan: &Plan) {
     let matrices: Vec<_> = model.matrices().collect();
     plan.team.parallel_rows(&mut vec![(); matrices.len()], 1, 1, |i, _| {
@@ -318,8 +320,8 @@ fn bring_in(model: &Model, plan: &Plan) {
     });
 }
 
-/// Copies all weights into memory. Returns how much memory and time that took, for the description
-/// of the engine.
+/// Copies all weights into memory, in the layout that the kernels read fastest. Returns how much
+/// memory and time that took, for the description of the engine.
 fn repack(model: &Model, plan: &Plan) -> Result<String> {
     let begun = Instant::now();
     let matrices: Vec<_> = model.matrices().collect();

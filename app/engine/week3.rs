@@ -43,9 +43,9 @@ use super::{
     written::{is_written, open_task_of_parts},
 };
 
-/// Default rows per step: as many as the prompt kernels need to be efficient.
+/// Default maximum number of rows per step: as many as the prompt kernels need to be efficient.
 const BUDGET: usize = 512;
-/// Positions per page. The minimum wastes the least memory.
+/// Positions per page: the minimum, which wastes the least memory.
 const PAGE_LEN: usize = TILE;
 
 /// A cache that may have pages.
@@ -108,7 +108,7 @@ pub(super) fn page_counts<C: Paging, P: Pass<C>>(
     })
 }
 
-/// Requests and the model that answers them.
+/// Week 3's engine with any cache, and the data that the command line asks for.
 struct Week3<C> {
     engine: Engine<C, AnyPass>,
     /// The most pages in use after any step.
@@ -213,7 +213,7 @@ pub(crate) fn open(
         let proposer = proposer(draft, config, &plan, options.max_batch, cache_type)?;
         anyhow::Ok(Ahead::new(proposer, options.max_batch, drafts::MOST, Pricing::Measured))
     });
-    // Without day 2's tasks, there is no budget.
+    // By default, there is no budget until day 2's tasks are written.
     let budget = match options.budget {
         Some(rows) => Some(rows).filter(|&rows| rows > 0),
         None => is_written(schedule).then_some(BUDGET),
@@ -245,7 +245,7 @@ pub(crate) fn open(
 }
 
 impl<C: Paging> Week3<C> {
-    /// Returns the memory used by keys and values.
+    /// Returns the bytes of keys and values: used, reserved and in total.
     fn cache_bytes(&self, pages: Option<PageCounts>) -> CacheBytes {
         let running = self.engine.running();
         let computed: usize = running.iter().map(|sequence| sequence.num_computed).sum();
@@ -293,7 +293,7 @@ fn shape(c: &ModelConfig, sequences: usize, capacity: usize) -> CacheShape {
     }
 }
 
-/// Returns the memory used by a cache.
+/// Returns the size of a cache in bytes.
 fn cache_bytes(
     c: &ModelConfig,
     sequences: usize,

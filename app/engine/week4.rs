@@ -20,7 +20,7 @@ use tiny_llm_cli::{
 
 use super::{mixture, week2::Week2};
 
-/// Loads the model with week 2's engine, and its graph.
+/// Loads the model with week 2's engine, and its graph if the options ask for one.
 fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     if mixture::is_mixture(request.model) {
         bail!("a model with experts cannot run as a graph");
@@ -55,13 +55,13 @@ pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     Ok(Divided { backends: holds.collect(), splits })
 }
 
-/// Builds the graph of a pass whose last row needs logits.
+/// Builds the graph of a pass in which only the last row needs logits.
 fn built(request: &GraphRequest<'_>) -> Result<Built> {
     let model = load(request)?.session.model;
     Built::new(&model, PassShape { rows: request.rows, wanted: 1 })
 }
 
-/// Returns the bytes that the graph of a pass needs, for each method of planning.
+/// For each method of memory planning, returns the bytes that the graph of a pass needs.
 pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>> {
     let Built { graph, order, logits, .. } = built(request)?;
     let lives = lifetimes(&graph, &order, &[logits]);

@@ -1,5 +1,5 @@
-//! Detects which parts of week 2 are written. The engine uses those parts, and names the open tasks
-//! once.
+//! Detects which parts of week 2 are written. The engine uses those parts, and names the open
+//! (unwritten) tasks once.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -23,20 +23,22 @@ use tiny_llm::{
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};
 
-/// Row counts to probe: one, and as many as a prompt's kernels take.
+/// Numbers of activation rows to probe: one, and the fewest for which the kernels for prompts are
+/// used.
 const ROWS: [usize; 2] = [1, 4];
 
-/// The parts of the learner's engine. In the reference everything is written.
+/// The parts of the learner's engine that are written, and the open tasks.
 pub(crate) struct Written {
     pub(crate) kernels: Choice,
     next: Vec<Next>,
-    /// The open tasks of streaming attention and of the thread pool.
+    /// The open task of streaming attention, if there is one.
     pub(crate) attention: Option<String>,
+    /// The open task of the thread pool, if there is one.
     pub(crate) threads: Option<String>,
 }
 
 impl Written {
-    /// Runs each part on a few numbers.
+    /// Runs each part on a few numbers, to find out whether it reaches an open task.
     pub(crate) fn probe() -> Self {
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));
@@ -46,7 +48,7 @@ impl Written {
         Self { kernels, next, attention, threads }
     }
 
-    /// Returns the open tasks whose kernels matrices of these types would use.
+    /// For matrices of these types, returns the tasks in which the learner writes the next kernels.
     pub(crate) fn open_kernels(&self, types: &[TensorType]) -> impl Iterator<Item = &str> {
         let used = self.next.iter().filter(|next| types.contains(&next.tensor_type));
         used.map(|next| next.task.as_str())
@@ -62,13 +64,13 @@ pub(crate) fn is_written(run: impl FnOnce()) -> bool {
     missing.is_none()
 }
 
-/// Returns the status of a kernel.
+/// Returns the status of the kernel for a type on a rung (one set of kernels).
 fn status(rung: Rung, tensor_type: TensorType) -> Status {
     if !ROWS.iter().any(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         return Status::Provided;
     }
-    // Day 5 provides the products of Q8_0 and Q5_0. They are used once the learner has written a
-    // first one.
+    // Day 5 provides the products of Q8_0 and Q5_0. They are used once the learner has written the
+    // product of Q4_0.
     let given = matches!(tensor_type, TensorType::Q8_0 | TensorType::Q5_0);
     let tried = match rung {
         Rung::Fused | Rung::Integer if given => TensorType::Q4_0,
@@ -88,7 +90,8 @@ fn missing(run: impl FnOnce()) -> Option<String> {
     (task.starts_with("week") && task.contains(" task ")).then(|| task.to_owned())
 }
 
-/// Multiplies a row of zeros.
+/// Multiplies a matrix of zeros. Does this for each number of activation rows in [`ROWS`] for which
+/// the learner writes the kernel.
 fn multiply(rung: Rung, tensor_type: TensorType) {
     let bytes = vec![0; tensor_type.row_bytes(SUPER_BLOCK).expect("whole blocks")];
     let weight =
@@ -106,7 +109,7 @@ fn multiply(rung: Rung, tensor_type: TensorType) {
     }
 }
 
-/// Shares two tiles among threads.
+/// Takes the two tiles of a small output, like a thread of the pool.
 fn share() {
     let taken = AtomicUsize::new(0);
     take_tiles(&AtomicUsize::new(0), &Grid { rows: 1, width: 2, tile: (1, 1) }, |_| {

@@ -84,8 +84,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a line for each rung as soon as it is measured. If a rung needs an unwritten task, its
-/// line names the task.
+/// Prints a line for each rung (one set of kernels) as soon as that rung is measured. If a rung
+/// needs an unwritten task, the line names the task.
 fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let print = |line: &str| Output::new().print(line);
     print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
@@ -111,8 +111,8 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures as many generations as the options say. Returns the fastest speed, or `None` if Ctrl-C
-/// ended a generation.
+/// Measures `--repeat` generations. Returns the speed of the fastest one, or `None` if Ctrl-C ended
+/// a generation.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
@@ -192,8 +192,8 @@ impl Report {
         Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
-    /// Returns the fraction of the matrix units' rate that prefill reaches. The time for attention
-    /// is included.
+    /// Returns the fraction of the matrix units' rate that prefill reaches. Attention counts in the
+    /// time of prefill, but not in its operations.
     fn share_of_units(&self) -> Option<f64> {
         Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }

@@ -88,8 +88,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends a line for each expert of each layer: its number of tokens, and the token that most
-/// often had it as first choice.
+/// Appends a line for each expert of each layer: the number of tokens routed to it, and the tokens
+/// for which it was most often the first choice.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

@@ -13,7 +13,7 @@ use super::{
 };
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
-/// Maximum number of characters that are shown of a text.
+/// Maximum number of characters of a text that are shown.
 const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 
@@ -37,7 +37,7 @@ pub(super) struct Args {
 /// The limit that memory bandwidth sets on decode speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
-    /// Number of bytes of weights that each token reads.
+    /// Number of bytes of weights that decoding a token reads.
     pub bytes: u64,
     /// Number of threads measured.
     pub threads: usize,
@@ -72,7 +72,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a line for each key.
+/// Returns a line for each key of the metadata.
 fn entries(metadata: &Metadata) -> String {
     let lines: Vec<_> =
         metadata.iter().map(|(key, value)| (escaped(key, TEXT), shown(value))).collect();
@@ -195,7 +195,7 @@ fn elements(array: &Array) -> String {
     }
 }
 
-/// Returns the beginning of a text, with control characters escaped.
+/// Returns the beginning of a text, with control characters, backslashes and double quotes escaped.
 fn escaped(text: &str, length: usize) -> String {
     let mut shown = String::new();
     for c in text.chars().take(length) {

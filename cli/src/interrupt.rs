@@ -1,5 +1,6 @@
-//! Ctrl-C and termination signals. The first signal stops generation at the next token. The second
-//! ends the program and removes incomplete files.
+//! Ctrl-C and termination signals. While a [`Caught`] exists, the first signal only sets a flag,
+//! and generation stops at the next token. The second signal removes incomplete files and ends the
+//! program. If no [`Caught`] exists, the first signal already does so.
 
 use std::{
     process::ExitCode,
@@ -13,7 +14,7 @@ const CODE: u8 = 130;
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler. On systems without one, Ctrl-C keeps its default action.
+/// Installs the signal handler. If that fails, Ctrl-C keeps its default action.
 pub(super) fn install() {
     let _ = ctrlc::set_handler(|| {
         if !CAUGHT.load(Ordering::SeqCst) || REQUESTED.swap(true, Ordering::SeqCst) {
@@ -23,7 +24,7 @@ pub(super) fn install() {
     });
 }
 
-/// While this value exists, Ctrl-C only sets a flag.
+/// While this value exists, the first Ctrl-C only sets a flag. The second ends the program.
 pub(super) struct Caught;
 
 impl Caught {

@@ -1,4 +1,4 @@
-//! `layout`: where the elements of a tensor are stored, before and after some views of it.
+//! `layout`: shows where the elements of a tensor are stored, at first and after each step.
 
 use std::{fmt::Write as _, process::ExitCode, str::FromStr};
 
@@ -45,27 +45,27 @@ fn numbers(text: &str) -> Result<Vec<usize>, String> {
     numbers.map_err(|_| format!("found {text:?}, expected numbers separated by commas"))
 }
 
-/// A tensor, and the views to apply to it.
+/// A tensor, and the steps to apply to it.
 #[derive(Debug, Clone)]
 pub struct LayoutRequest {
     /// Element type.
     pub tensor_type: TensorType,
     /// Shape as in PyTorch.
     pub shape: Vec<usize>,
-    /// Views to apply, in order.
+    /// Steps to apply, in order.
     pub steps: Vec<Step>,
 }
 
-/// A view of a tensor.
+/// A step: takes a view of a tensor, or copies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Swaps axes 0 and 1.
     Transpose,
-    /// Moves axis `i` to position `axes[i]`.
+    /// Reorders the axes: axis `i` moves to the position in element `i` of this array.
     Permute([usize; 4]),
     /// Repeats axes of size 1 to these sizes.
     Broadcast([usize; 4]),
-    /// Takes a part with these sizes that begins at this byte.
+    /// Takes the part of the tensor that has these sizes and begins at this byte.
     View([usize; 4], usize),
     /// Changes the sizes. The elements and their order stay the same.
     Reshape(Vec<usize>),
@@ -76,7 +76,7 @@ pub enum Step {
 /// A layout to draw.
 #[derive(Debug, Clone)]
 pub struct LayoutSeen {
-    /// Elements along each axis.
+    /// Number of elements along each axis.
     pub ne: [usize; 4],
     /// Strides in bytes.
     pub nb: [usize; 4],

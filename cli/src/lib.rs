@@ -2,7 +2,8 @@
 //!
 //! Standard output gets only the result: text, a table or JSON. Speeds, notes and errors go to
 //! standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 an unwritten task (or a
-//! panic in the solution), 130 ended by Ctrl-C.
+//! panic in the solution), 130 ended by Ctrl-C. (After Ctrl-C, `serve` shuts down and exits with
+//! 0.)
 
 mod batch;
 mod bench;
@@ -130,7 +131,8 @@ enum Command {
     Trace(trace::Args),
 }
 
-/// Runs the command line with a solution. `server` starts the server.
+/// Runs the command line with the functions of a solution. `server` is the program that runs the
+/// server.
 #[must_use]
 pub fn main(solution: &Solution, server: Server) -> ExitCode {
     panics::install();

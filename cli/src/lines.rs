@@ -23,7 +23,7 @@ impl Line {
     }
 }
 
-/// Reads a file and calls `parse` for each line.
+/// Reads a file, and returns the result of `parse` for each line.
 pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;

@@ -13,7 +13,8 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Returns the current values, or `None` if the system does not report them (Linux: `/proc`).
+    /// Returns the current values, or `None` if the system does not report them. (Linux does, in
+    /// `/proc`.)
     pub(super) fn now() -> Option<Self> {
         Self::parse(&std::fs::read_to_string("/proc/self/status").ok()?)
     }

@@ -2,6 +2,7 @@
 
 use std::{
     error::Error,
+    ffi::OsString,
     fmt,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -71,12 +72,12 @@ pub(super) struct SpeedOptions {
     draft: Option<Draft>,
 }
 
-/// The source of proposed tokens.
+/// The source of drafts: proposed tokens, which the model verifies.
 #[derive(Debug, Clone)]
 pub enum Draft {
-    /// The text so far.
+    /// Copies tokens from the text so far.
     Lookup,
-    /// Another model.
+    /// Another model, at this path.
     Model(PathBuf),
 }
 
@@ -92,11 +93,11 @@ impl FromStr for Draft {
 }
 
 /// A model on the command line: a path, or a name in the cache of Hugging Face's tools. [`located`]
-/// parses it for every option and argument that takes a model.
+/// parses it. ([`Draft`] parses `--draft`, which also accepts `lookup`.)
 #[derive(Debug, Clone)]
 pub(super) struct Located {
     given: PathBuf,
-    /// Path of its folder or file.
+    /// Path of the model's folder or file.
     pub(super) path: PathBuf,
 }
 
@@ -110,13 +111,19 @@ impl Located {
         Self { given: path.clone(), path }
     }
 
-    /// Returns the name as it was given. For a path, returns its last part without `.gguf`.
+    /// For a model that was given by its name in the cache, returns that name. For a path, returns
+    /// the last part, without a file's extension.
     fn name(&self) -> String {
         if self.given != self.path {
             return self.given.to_string_lossy().into();
         }
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
+        // A file in Hugging Face's cache is a link to a file that is named by its hash.
+        let name = if self.path.is_file() {
+            self.path.file_stem().map(Into::into)
+        } else {
+            let folder = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+            folder.file_name().map(OsString::from)
+        };
         name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into())
     }
 }
@@ -126,8 +133,8 @@ pub(super) fn located() -> impl TypedValueParser<Value = Located> {
     OsStringValueParser::new().try_map(|text| Located::of(text.into()))
 }
 
-/// An error message for a model that doesn't exist. The option itself is valid, so the exit code is
-/// 1.
+/// An error message for a model that cannot be found. The option itself is valid, so the exit code
+/// is 1.
 #[derive(Debug)]
 pub struct Absent(String);
 
@@ -139,18 +146,19 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// If the options could not be parsed because a model is missing, returns that model.
+/// If the options could not be parsed because a model cannot be found, returns the error message
+/// for that model.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
 
 impl ModelOption {
-    /// Returns the path given on the command line, or else the path of the embedded model.
+    /// Returns the path of the model that the command line names, or else of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
         self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }
 
-    /// Returns the model's name for clients.
+    /// Returns the model's name as a server's clients see it.
     pub(super) fn name(&self) -> String {
         match &self.model {
             Some(model) => model.name(),
@@ -158,13 +166,14 @@ impl ModelOption {
         }
     }
 
-    /// Sets the model to this path if the command line names none.
+    /// If the command line names no model, selects the one at `path`.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
         self.model.get_or_insert_with(|| Located::at(path));
         self
     }
 
-    /// Checks the options for an engine that runs batches. Such an engine is always week 2's.
+    /// Checks that these options suit a batch. Selects week 2's engine: it loads the model, and
+    /// then week 3's engine runs the batches.
     ///
     /// # Errors
     /// If a batch does not support one of the options.
@@ -208,10 +217,11 @@ impl ModelOption {
         Ok(self)
     }
 
-    /// Adds options that need week 2's engine and its cache.
+    /// Adds the options `--draft` and `--cache`, which need week 2's engine and its cache.
     ///
     /// # Errors
-    /// If the options ask for week 1's engine or for no cache.
+    /// If one of these options is given although the other options ask for week 1's engine or for
+    /// no cache.
     pub(super) fn with_speed(mut self, options: SpeedOptions) -> Result<Self> {
         let option = match (&options.draft, &options.cache) {
             (None, None) => return Ok(self),
@@ -230,7 +240,8 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// If `form` is an option's name, checks that the other options allow constrained answers.
+    /// `form` is the name of the option that constrains the answers, or `None` if no option does.
+    /// If there is one, checks that the other options allow it, and selects week 2's engine.
     ///
     /// # Errors
     /// If the options also ask for week 1's engine, or for drafts, which would ignore the
@@ -261,7 +272,7 @@ impl ModelOption {
         (solution.load)(&self.path(), &self.options())
     }
 
-    /// Loads the model with the kernels of this rung.
+    /// Loads the model to run on this rung (one set of kernels).
     pub(super) fn load_on(&self, solution: &Solution, rung: &str) -> Result<Box<dyn Model>> {
         let kernels = Some(rung.to_owned());
         (solution.load)(&self.path(), &LoadOptions { kernels, ..self.options() })
@@ -342,8 +353,8 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
-/// Maximum number of threads, more than any supported machine has cores. The system may refuse to
-/// start that many.
+/// Maximum number of threads. No supported machine has that many cores. The system may refuse to
+/// start that many threads.
 const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.
@@ -354,7 +365,7 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}"))
 }
 
-/// Parses any 64-bit whole number.
+/// Parses a whole number from 0 to 2⁶⁴ − 1.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
@@ -380,8 +391,8 @@ fn within(limit: Limit, text: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("expected {}", limit.expected))
 }
 
-/// Prints help to standard output. For a wrong option, prints one line instead of clap's several
-/// lines.
+/// Prints the help or the version to standard output. For a wrong option, prints one line to
+/// standard error, where clap would print several.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -415,5 +426,12 @@ mod tests {
         assert_eq!(*Located::at(file.path().to_owned()).name(), *stem);
         let (given, path) = ("some/story:Q8_0".into(), file.path().to_owned());
         assert_eq!(Located { given, path }.name(), "some/story:Q8_0");
+        #[cfg(unix)]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let link = folder.path().join("story-q4_0.gguf");
+            std::os::unix::fs::symlink(file.path(), &link).unwrap();
+            assert_eq!(Located::at(link).name(), "story-q4_0");
+        }
     }
 }

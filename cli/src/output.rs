@@ -21,7 +21,7 @@ impl Output {
         Self { out: io::stdout(), state: Ok(()), line_ended: true }
     }
 
-    /// Writes and flushes text. Returns whether standard output is still open.
+    /// Writes and flushes text. Returns whether every write so far has succeeded.
     pub(super) fn write(&mut self, text: &str) -> bool {
         if self.state.is_ok() && !text.is_empty() {
             self.state = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
@@ -30,12 +30,12 @@ impl Output {
         self.is_open()
     }
 
-    /// Writes text. Returns `Break` once standard output is closed.
+    /// Writes text. Returns `Break` once a write has failed.
     pub(super) fn stream(&mut self, text: &str) -> ControlFlow<()> {
         if self.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Returns whether standard output is still open.
+    /// Returns whether every write so far has succeeded.
     pub(super) fn is_open(&self) -> bool {
         self.state.is_ok()
     }
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    /// Writes the final lines of a command.
+    /// Writes `lines`, and ends the last one if it has no line break.
     pub(super) fn print(mut self, lines: &str) -> Result<()> {
         self.write(lines);
         self.end_line();
@@ -75,13 +75,13 @@ pub(super) fn prompt(text: &str) {
     let _ = write!(io::stderr(), "{text}").and_then(|()| io::stderr().flush());
 }
 
-/// Replaces each line break, with the white space around it, with one space.
+/// Replaces each line break and the white space around it with one space.
 pub(super) fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 
-/// Formats an error as one bounded line.
+/// Formats an error as one line of limited length.
 pub(super) fn failure(error: &str) -> String {
     format!("error: {}", bounded(&one_line(error)))
 }

@@ -8,8 +8,8 @@ use std::{
 
 use super::output;
 
-/// Replaces the standard panic message and the backtrace. If consecutive panics have the same
-/// message, prints that message once.
+/// Replaces the standard panic message and the backtrace with one line. If consecutive panics have
+/// the same message, prints that message once.
 pub(super) fn install() {
     let last = Mutex::new(String::new());
     std::panic::set_hook(Box::new(move |panic| {
@@ -57,7 +57,7 @@ fn one_line(panic: &PanicHookInfo<'_>) -> String {
 }
 
 /// Parses the message of a stub's `todo!`, which names the feature, the task and the function:
-/// `week1-day5 task 3: Model::forward`.
+/// `week1-day5 task 3: Model::forward`. Returns the line to print, or `None` for any other message.
 fn missing_task(message: &str, file: &str) -> Option<String> {
     let task = message.strip_prefix("not yet implemented: ")?;
     let (feature, rest) = task.split_once(' ')?;
@@ -72,8 +72,8 @@ fn missing_task(message: &str, file: &str) -> Option<String> {
     })
 }
 
-/// Returns the line of the solution that led to a panic in a library: the innermost frame in a
-/// week's module. (Mismatched shapes and invalid indices cause panics in the library.)
+/// If a library panicked, for example because of mismatched shapes, returns the line of the
+/// solution that called it: the innermost frame in a week's module.
 fn place_in_solution(file: &str, line: u32) -> Option<String> {
     if slashes(file).contains("src/week") {
         return None;

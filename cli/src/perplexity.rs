@@ -90,7 +90,7 @@ pub(super) struct Likelihood {
 }
 
 impl Likelihood {
-    /// Scores each story separately, with the end-of-text token if the vocabulary has one.
+    /// Scores each story separately. Appends the end-of-text token if the vocabulary has one.
     pub(super) fn of_stories(session: &mut Session, stories: &[String]) -> Result<Self> {
         let mut all = Self::default();
         let end = session
@@ -106,7 +106,8 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// Scores a long text in pieces of `stretch` tokens. Each piece begins with a start token.
+    /// Scores a long text in pieces of `stretch` tokens. If the tokenizer requires a start token,
+    /// each piece begins with one.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;

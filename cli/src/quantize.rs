@@ -50,7 +50,7 @@ pub(super) struct Args {
     threads: Option<usize>,
 }
 
-/// An override, for example `blk.[0-3].ffn_.*=q6_k`.
+/// The type of the matrices whose names match a pattern, for example `blk.[0-3].ffn_.*=q6_k`.
 #[derive(Debug, Clone)]
 struct Override {
     pattern: Regex,

@@ -1,5 +1,6 @@
-//! `score`: asks a model questions about held-out stories (it answers greedily), and measures its
-//! perplexity on such stories.
+//! `score`: asks a model questions about held-out stories, which it answers greedily, and measures
+//! the model's perplexity on such stories. With `--tools`, scores only tool calls: greedy and
+//! sampled, with a constraint and without.
 
 use std::{
     collections::BTreeMap,
@@ -109,8 +110,8 @@ impl Marks {
     }
 }
 
-/// Returns the model's answer up to the end of the line, sampled if there is a seed, otherwise
-/// greedy. Returns `None` if Ctrl-C ended the answer.
+/// Returns the first line of the model's answer. The answer is sampled if there is a seed, and
+/// greedy otherwise. Returns `None` if Ctrl-C ended the answer.
 fn answer(
     session: &mut Session,
     prompt: &str,
@@ -134,11 +135,12 @@ fn answer(
     Ok((!generated.interrupted).then_some(line))
 }
 
-/// Answers the questions that list tools, first without a constraint, then constrained to a tool
-/// call.
+/// Generates four answers to each question that lists tools: greedy without a constraint, greedy
+/// with a constraint to a tool call, sampled without it, and sampled with it. Prints a table of
+/// scores.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
-    // Number of exact answers and of valid answers, for each row of the table.
+    // For each row of the table, the numbers of exact answers and of valid answers.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {
         let tools = listed(&question.prompt);

@@ -1,5 +1,6 @@
 //! `serve`: options, model and tokenizer of a server. The network code is in the crate
-//! `tiny-llm-server`, a separate program that is built only when `serve` is used.
+//! `tiny-llm-server`. Only a separate program, `tiny-llm-serve`, contains it. That program is built
+//! when `serve` is first used.
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
@@ -37,7 +38,7 @@ pub struct Settings {
     pub port: u16,
     /// Additional host names that clients may use.
     pub allow_hosts: Vec<String>,
-    /// Name of the model.
+    /// The model's name, as clients see it.
     pub name: String,
     /// Number of batch slots.
     pub max_batch: usize,
@@ -51,15 +52,15 @@ pub struct Settings {
     pub max_body: usize,
     /// Maximum number of open connections.
     pub max_connections: usize,
-    /// Maximum number of tokens that wait for one client to read them.
+    /// Maximum number of generated tokens that one client has not read yet.
     pub client_queue: usize,
     /// Timeout for a request's header, or for the next request on a connection.
     pub header_time: Duration,
     /// Timeout for a request's body.
     pub body_time: Duration,
-    /// Timeout for a client to accept any byte sent to it.
+    /// Timeout of a write. A client that accepts no byte for this long is disconnected.
     pub write_time: Duration,
-    /// Time for running requests to finish at shutdown.
+    /// Time that running requests get to finish at shutdown.
     pub grace: Duration,
     /// Key that clients must present.
     pub api_key: Option<String>,
@@ -82,15 +83,15 @@ pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + S
 
 /// An engine, with the functions that convert text to tokens and back.
 pub struct Opened {
-    /// The engine. It stays on its thread.
+    /// The engine. It isn't `Send`, so it stays on the thread that opened it.
     pub batch: Box<dyn Batch>,
     /// Converts text to tokens.
     pub tokenizer: Arc<Tokenizer>,
     /// Converts conversations to tokens.
     pub render: Render,
-    /// The model's syntax of a tool call.
+    /// The model's syntax for tool calls.
     pub style: Style,
-    /// Creates a converter from tokens to text, for one answer.
+    /// Creates a decoder for the text of one answer.
     pub text: fn() -> Box<dyn Text>,
     /// Tokens that end an answer.
     pub stop_tokens: Vec<u32>,

@@ -15,8 +15,9 @@ pub struct BatchOptions {
     pub max_batch: usize,
     /// Maximum rows per step. 0 means no limit; `None` means the engine's default.
     pub budget: Option<usize>,
-    /// Limit for the time of a step with prompts, as a multiple of a decode-only step. 0 means no
-    /// limit.
+    /// A step that mixes prompts with decoding may take at most this many times as long as a step
+    /// that only decodes. It may also take at most twice as long as a step in which every slot
+    /// decodes. 0 means that neither limit applies.
     pub gap: usize,
     /// Number of pages for keys and values; `None` gives each slot a whole context instead.
     pub pages: Option<usize>,
@@ -51,7 +52,7 @@ pub struct BatchRow {
     pub id: u64,
     /// Number of tokens in the prompt.
     pub prompt: usize,
-    /// Number of prompt tokens computed.
+    /// Number of tokens computed so far, of the prompt and of the answer.
     pub computed: usize,
     /// Number of new tokens so far.
     pub new: usize,
@@ -68,7 +69,7 @@ pub struct BatchCounts {
     pub pages: Option<PageCounts>,
     /// Memory used by keys and values.
     pub cache: CacheBytes,
-    /// Number of accepted tokens and of proposed tokens. `None` without drafts.
+    /// Number of drafts that were accepted, and number of drafts. `None` without drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
@@ -77,7 +78,7 @@ pub struct BatchCounts {
 pub struct CacheBytes {
     /// Number of bytes for all current positions. Shared positions count once per request.
     pub used: u64,
-    /// Number of bytes reserved for requests: pages, or a whole context per slot.
+    /// Number of bytes reserved: by the pages that are not free, or by a whole context per slot.
     pub held: u64,
     /// Size of the whole cache in bytes.
     pub all: u64,
@@ -90,14 +91,14 @@ pub struct PageCounts {
     pub pages: usize,
     /// Positions per page.
     pub page_len: usize,
-    /// Number of pages in use now.
+    /// Number of pages that are not free now: those in use, and those kept for later requests.
     pub used: usize,
-    /// Maximum number of pages in use after a step.
+    /// The largest `used` after any step.
     pub most_used: usize,
     /// Number of preemptions, which occur when no page is free.
     pub preempted: u64,
-    /// Number of prompt tokens that were found in unused pages, and number of prompt tokens that
-    /// were looked up. `None` if unused pages are not kept.
+    /// Number of tokens that were found in pages of earlier requests, and number of tokens that
+    /// were looked up. `None` if pages are not shared.
     pub found: Option<(u64, u64)>,
 }
 
@@ -108,27 +109,29 @@ pub struct BatchWaits {
     pub first_token_steps: [u64; 2],
     /// Number of rows computed from submission to the first token.
     pub first_token_rows: [u64; 2],
-    /// Maximum number of rows computed between two tokens of a request.
+    /// Maximum number of rows computed between two consecutive tokens of a request.
     pub longest_gap_rows: [u64; 2],
 }
 
 /// An engine that computes several requests at once.
 pub trait Batch {
-    /// Sets the bytes of each token, empty for a token without text. Called before the first
-    /// constrained request.
+    /// Sets the bytes of each token. (A token without text has none.) Must be called before the
+    /// first constrained request.
     fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
 
     /// Submits a request and returns its number.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context, or a sampling option is out of range. The
-    /// engine is then unchanged.
+    /// If the prompt is empty, is longer than the context, or has a token that isn't in the
+    /// vocabulary. Also if a sampling option is out of range, if no answer that obeys `form` fits,
+    /// or if a constrained request has stop texts. An error leaves the engine unchanged.
     fn submit(&mut self, request: Request, form: Option<&Form>, extras: Extras) -> Result<u64>;
 
     /// Runs one forward pass for all requests with a batch slot.
     ///
     /// # Errors
-    /// If a logit is NaN or infinite. The message names the weight responsible.
+    /// If the engine fails. (If a request's logits are NaN or infinite, only that request ends,
+    /// with `FinishReason::NotFinite`.)
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()>;
 
     /// Cancels a request. The next step reports it and frees its batch slot. Returns whether the
@@ -142,8 +145,8 @@ pub trait Batch {
     /// the order of their [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
-    /// Returns the number of prompt tokens that were found in the cache, for each request that got
-    /// a batch slot in the last step.
+    /// For each request whose first rows ran in the last step, returns how many of its tokens were
+    /// already in the cache.
     fn take_found(&mut self) -> Vec<(u64, usize)>;
 
     /// Returns the use of each page, by page number. Empty if the cache has no pages.
@@ -167,8 +170,9 @@ pub struct SimulatedOptions {
     pub max_batch: usize,
     /// Maximum rows per step. 0 means no limit.
     pub budget: usize,
-    /// Limit for the time of a step with prompts, as a multiple of a decode-only step. 0 means no
-    /// limit.
+    /// A step that mixes prompts with decoding may take at most this many times as long as a step
+    /// that only decodes. It may also take at most twice as long as a step in which every slot
+    /// decodes. 0 means that neither limit applies.
     pub gap: usize,
     /// Number of pages for keys and values.
     pub pages: usize,
@@ -194,7 +198,7 @@ pub trait Simulated {
     /// Submits a request and returns its number. All tokens of the prompt must be 0 or 1.
     ///
     /// # Errors
-    /// As [`Batch::submit`].
+    /// In the same cases as [`Batch::submit`].
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
 
     /// Runs one step. Returns its work.

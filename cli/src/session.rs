@@ -1,4 +1,4 @@
-//! A loaded model with its tokenizer. Prints text as it is generated.
+//! A loaded model with its tokenizer, and an answer that is being generated.
 
 use std::{
     ops::ControlFlow,
@@ -26,7 +26,7 @@ use tiny_llm_formats::{
 const ENDS: [&str; 5] =
     ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
-/// A model with its tokenizer, for `generate`, `chat` and `score`.
+/// A loaded model with its tokenizer and its stop tokens.
 pub(super) struct Session {
     pub(super) model: Box<dyn Model>,
     pub(super) tokenizer: Tokenizer,
@@ -56,8 +56,8 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Handles the next token. Calls `on_text` with its text, which may be empty. `on_text` or
-    /// Ctrl-C may end the answer.
+    /// Decodes the next token and calls `on_text` with its text, which may be empty. Returns what
+    /// `on_text` returns. After Ctrl-C, returns `Break` and doesn't call `on_text`.
     pub(super) fn token(
         &mut self,
         token: u32,
@@ -99,7 +99,7 @@ impl Session {
         Ok(Self::load(solution, model)?.0)
     }
 
-    /// Opens a session together with the model's chat template, if it has one.
+    /// Opens a session, and returns it with the model's chat template, if there is one.
     pub(super) fn open_for_chat(
         solution: &Solution,
         model: &ModelOption,
@@ -112,7 +112,8 @@ impl Session {
         Ok((session, template))
     }
 
-    /// Opens a session. Also returns a GGUF file's metadata, which the caller should drop soon.
+    /// Opens a session. For a GGUF file, also returns the file's metadata. The caller should drop
+    /// it soon, because it is large.
     fn load(solution: &Solution, model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
         let path = model.path();
         if path.is_file() {
@@ -144,7 +145,8 @@ impl Session {
         Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
     }
 
-    /// Sets the model's vocabulary if the answer is constrained. Returns the constraint.
+    /// If there is a constraint, gives the model the texts of its tokens, which constraints need.
+    /// Returns the constraint unchanged.
     pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
             let texts = form::texts(&self.tokenizer, self.model.config().vocab_size);
@@ -153,7 +155,8 @@ impl Session {
         form
     }
 
-    /// Begins an answer to a prompt. Returns it with the model that generates it.
+    /// Begins an answer to a prompt. Returns the model, which generates the answer's tokens, and
+    /// the answer, which decodes them.
     ///
     /// # Errors
     /// If the model cannot run on the prompt.
@@ -174,7 +177,7 @@ impl Session {
         (self.model, self.tokenizer, self.stop_tokens)
     }
 
-    /// Returns the checkpoint's stop tokens.
+    /// Returns the tokens that end a text.
     pub(super) fn stop_tokens(&self) -> Vec<u32> {
         self.stop_tokens.clone()
     }

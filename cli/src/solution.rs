@@ -1,4 +1,5 @@
-//! The interface between the command line and a solution.
+//! The interface between the command line and a solution, which is the learner's engine or the
+//! reference's.
 
 use std::{
     fmt,
@@ -23,7 +24,8 @@ use super::{
     Simulated, SimulatedOptions, Text, TokenBytes,
 };
 
-/// Receives each new token as soon as it is generated, except stop tokens.
+/// Receives each new token as soon as it is generated, except stop tokens. Returns `Break` to end
+/// the text.
 pub type OnToken<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
 /// Receives the name and value of each intermediate result as soon as it is computed.
 pub type OnActivation<'a> = dyn FnMut(&str, &Tensor) + 'a;
@@ -45,14 +47,16 @@ pub trait Model {
     /// Computes the logits of every position: `tokens [L]` → `[L, V]`.
     ///
     /// # Errors
-    /// If a logit is NaN or infinite. The message names the weight responsible.
+    /// If a logit is NaN or infinite, or a backend of the graph fails. (Weights are checked when
+    /// the model is loaded.)
     fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
     /// Continues the prompt. Ignores stop texts, because `on_token` can end the text.
     ///
     /// # Errors
     /// If the prompt is empty or longer than the context, or no text that obeys the constraint fits
-    /// within the maximum number of tokens.
+    /// within the maximum number of tokens. Also if a logit is NaN or infinite, or if there is a
+    /// constraint and the model has experts.
     fn generate(
         &mut self,
         request: &Request,
@@ -69,15 +73,16 @@ pub trait Model {
         Vec::new()
     }
 
-    /// Sets the bytes of each token, empty for a token without text. Required before the first
-    /// constrained request.
+    /// Sets the bytes of each token. (A token without text has none.) Must be called before the
+    /// first constrained request.
     fn use_vocabulary(&mut self, _texts: Vec<Vec<u8>>) {}
 
     /// Turns the model into an engine that runs batches. `token_bytes` returns the bytes of a
     /// token.
     ///
     /// # Errors
-    /// If memory is insufficient, or this week's engine computes only one text at a time.
+    /// If memory is insufficient, or the draft model cannot be opened. Also if the model was loaded
+    /// with week 1's engine, which computes only one text at a time.
     fn into_batch(
         self: Box<Self>,
         options: BatchOptions,
@@ -94,7 +99,7 @@ pub struct About {
     pub weight_bytes: u64,
     /// Number of threads.
     pub threads: usize,
-    /// Whether the model uses the matrix units.
+    /// Whether the model uses the processor's matrix units.
     pub matrix_units: bool,
 }
 
@@ -103,27 +108,28 @@ pub struct About {
 pub struct Solution {
     /// Loads a model folder or a GGUF file.
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
-    /// Reads metadata and tensor table of a GGUF file.
+    /// Reads the metadata and the tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// Returns the limit of a model's decode speed on this machine. The second argument is the
-    /// number of threads; `None` means one per physical core.
+    /// Returns the limit that memory bandwidth sets on a model's decode speed on this machine. The
+    /// second argument is the number of threads; `None` means one per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
-    /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
+    /// Returns the names of the rungs (sets of kernels) that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
     /// Measures the bytes per second that this many threads read from memory.
     pub bandwidth: fn(usize) -> f64,
-    /// Measures the operations per second of the matrix units with this many threads. Returns
-    /// `None` if there are no matrix units.
+    /// Measures the operations per second of the processor's matrix units with this many threads.
+    /// Returns `None` if there are no matrix units.
     pub matrix_units: fn(usize) -> Option<f64>,
-    /// Checks the tokens, calls `ready`, and runs the model on them. Returns an error if the model
-    /// has no named activations.
+    /// Loads the model, checks the tokens, calls `ready`, and runs the model on the tokens. Passes
+    /// each activation to the last argument. Returns an error unless week 1's engine can run the
+    /// model: no other engine names its activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
-    /// Returns the tasks that compute an activation, the most likely culprit first, as
-    /// `week1-day1 task 1: linear`.
+    /// For the name of an activation, returns the tasks that compute it, the most likely culprit
+    /// first. One of these tasks is `week1-day1 task 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
     /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,
@@ -131,15 +137,14 @@ pub struct Solution {
     pub chatml: fn(&[Message]) -> String,
     /// Creates week 3's scheduler and pages, without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
-    /// Writes a model as a GGUF file with its weights in other types, and returns its tensor table.
-    /// The callback receives the progress and may cancel the conversion, in which case no file is
-    /// written.
+    /// Writes a model as a GGUF file with its weights in other types, and returns the file's tensor
+    /// table. The callback receives the progress. If it cancels the conversion, no file is written.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<TensorInfo>>,
-    /// Writes a GGUF file with the types that `quantize` would choose, and returns its tensor
-    /// table. The callback appends the bytes of each tensor in turn.
+    /// Writes a GGUF file with the types that `quantize` would choose, and returns the file's
+    /// tensor table. The callback appends the bytes of each tensor in turn.
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
     /// Builds and draws the graph of a forward pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
@@ -148,7 +153,7 @@ pub struct Solution {
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
     /// Returns how the graph of a pass is divided among the backends.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,
-    /// Routes tokens and returns the experts of each.
+    /// Runs a model on tokens, and returns the experts to which each token was routed.
     pub experts: fn(&Path, &LoadOptions, &[u32]) -> Result<ExpertsSeen>,
     /// Describes the GPU and its speed, as lines to print.
     pub gpu: fn() -> Result<Vec<String>>,
@@ -180,7 +185,8 @@ pub struct GraphRequest<'a> {
     pub rows: usize,
 }
 
-/// How to run a model. The solution chooses every value that is `None`, and interprets the names.
+/// How to run a model. If an option is `None`, the solution chooses its value. The solution also
+/// parses the options that are strings.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// The week whose engine runs the model.
@@ -189,7 +195,7 @@ pub struct LoadOptions {
     pub threads: Option<usize>,
     /// Maximum sequence length in tokens.
     pub context: Option<usize>,
-    /// Rung of the kernel ladder.
+    /// Name of the rung (the set of kernels).
     pub kernels: Option<String>,
     /// Kind of attention.
     pub attention: Option<String>,
@@ -199,7 +205,7 @@ pub struct LoadOptions {
     pub no_cache: bool,
     /// Whether to copy the weights into memory, in the layout that the kernels read fastest.
     pub repack: bool,
-    /// `direct`, or `graph` or `arena` for week 4's engine.
+    /// `direct`, or for week 4's engine `graph` or `arena`.
     pub engine: Option<String>,
     /// Backend of the graph.
     pub backend: Option<String>,
@@ -232,8 +238,8 @@ pub struct QuantizeRequest<'a> {
     pub output: &'a Path,
     /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
-    /// Returns the type of the matrix with this name, or `None` for the type that the target gives
-    /// it.
+    /// For the name of a matrix, returns the type to use, or `None` for the type that the target
+    /// selects.
     pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
     /// Number of threads.
     pub threads: Option<usize>,
@@ -243,9 +249,9 @@ pub struct QuantizeRequest<'a> {
 pub struct WriteRequest<'a> {
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Metadata, except entries that follow from the tensor types.
+    /// Metadata, without the entries that follow from the tensor types.
     pub metadata: Metadata,
-    /// Sizes and constants.
+    /// Sizes and constants of the model.
     pub config: &'a ModelConfig,
     /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
@@ -253,7 +259,7 @@ pub struct WriteRequest<'a> {
     pub tensors: &'a [(String, Vec<usize>)],
 }
 
-/// A request to a streamed model.
+/// A request to continue a prompt with a model whose weights stay in a file.
 pub struct StreamRequest<'a> {
     /// Model file.
     pub file: &'a Path,
@@ -265,9 +271,10 @@ pub struct StreamRequest<'a> {
     pub stop_tokens: Vec<u32>,
     /// Memory budget in bytes.
     pub budget: usize,
-    /// Positions in the cache.
+    /// Number of positions in the cache.
     pub positions: usize,
-    /// Number of rows of weights held in memory at once.
+    /// Number of rows of weights that are in memory at once. A row has as many weights as the
+    /// hidden size.
     pub chunk_rows: usize,
     /// Sampling temperature. 0 is greedy.
     pub temperature: f32,
@@ -281,7 +288,8 @@ pub struct StreamRequest<'a> {
 pub struct Streamed {
     /// Peak memory in bytes.
     pub peak: usize,
-    /// Peak bytes of each part.
+    /// The purposes for which memory was taken. Next to each is the largest number of bytes that
+    /// were taken for it at once.
     pub parts: Vec<(&'static str, usize)>,
     /// File accesses for all prompt tokens except the last.
     pub prompt: StreamCounts,
@@ -308,7 +316,7 @@ pub struct PackRequest<'a> {
     pub input: &'a Path,
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Number of rows to which the vocabulary is padded.
+    /// Number of rows to which the vocabulary is padded. `None` means no padding.
     pub vocabulary: Option<usize>,
 }
 

@@ -56,7 +56,7 @@ impl Speed {
     }
 
     /// Returns the speed of decode: new tokens per second after the first one. Returns `None` if
-    /// there is only one new token.
+    /// there are fewer than two new tokens.
     pub(super) fn decode_rate(&self) -> Option<f64> {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
@@ -79,7 +79,7 @@ impl Speed {
         format!("{prefill}, first token after {:.3} s", self.prefill.as_secs_f64())
     }
 
-    /// Formats decode as `63 tokens, 80.0 tokens/s`.
+    /// Formats the decode speed, for example `63 tokens, 80.0 tokens/s`.
     pub(super) fn decode_text(&self) -> String {
         self.decode_rate().map_or("none".to_owned(), |rate| {
             format!("{}, {rate:.1} tokens/s", counted(self.decoded()))

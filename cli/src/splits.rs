@@ -20,18 +20,18 @@ pub struct Holds {
     pub in_place: usize,
     /// Number of bytes of weights copied to the backend's memory.
     pub copied: usize,
-    /// Size of its arena in bytes.
+    /// Size of the backend's arena in bytes.
     pub arena: usize,
 }
 
 /// Consecutive nodes on one backend.
 #[derive(Debug, Clone)]
 pub struct SplitSeen {
-    /// Index of the backend.
+    /// Index of the backend in [`Divided::backends`].
     pub backend: usize,
     /// Name and size in bytes of each tensor that is copied before the split runs.
     pub copies: Vec<(String, usize)>,
-    /// Operations of its nodes.
+    /// The operation of each node, in order of execution.
     pub operations: Vec<&'static str>,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn shown(divided: &Divided) -> String {
     text
 }
 
-/// Replaces repeated operations with one entry and a count, such as `2 rope`.
+/// Replaces consecutive equal operations with one entry and a count, such as `2 rope`.
 fn counted(operations: &[&str]) -> Vec<String> {
     let runs = operations.chunk_by(|a, b| a == b);
     runs.map(|run| match run.len() {
@@ -88,7 +88,7 @@ fn counted(operations: &[&str]) -> Vec<String> {
     .collect()
 }
 
-/// Wraps words to the width of a column.
+/// Joins words with commas, in lines that fit into a column.
 fn wrapped(words: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {

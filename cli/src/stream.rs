@@ -1,4 +1,5 @@
-//! `stream` and `stream-pack`: a model whose weights stay in the file, within a memory budget.
+//! `stream`: runs a model within a memory budget. The weights stay in a file, which `stream-pack`
+//! writes.
 
 use std::{ops::ControlFlow, path::PathBuf, process::ExitCode};
 

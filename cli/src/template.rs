@@ -85,8 +85,8 @@ impl Template {
     }
 }
 
-/// Adds a list of tools to the first message, the system message: names, parameter names and, if
-/// given, descriptions.
+/// Lists the tools in the system message: names, parameter names and, if given, descriptions. If
+/// the first message isn't a system message, inserts one.
 fn listed(messages: &[Message], tools: &[Json]) -> Vec<Message> {
     let mut text = "You can call these tools:".to_owned();
     for tool in tools.iter().filter_map(|tool| tool.get("function")) {

@@ -27,7 +27,7 @@ pub struct Week {
     pub days: Vec<Day>,
 }
 
-/// One day: one Cargo feature, one chapter, one test file, one oracle file.
+/// One day: one Cargo feature, one chapter, one test program, one oracle file.
 #[derive(Debug)]
 pub struct Day {
     /// Name of the feature, such as `week1-day3`.
@@ -36,10 +36,11 @@ pub struct Day {
     pub title: String,
     /// Markdown file, relative to the repository.
     pub chapter: String,
-    /// What the learner's model can do after this day, in one sentence.
+    /// What the learner's model can do after this day, in one sentence. `None` if the curriculum
+    /// doesn't say.
     pub shows: Option<String>,
-    /// Why the week's feature does not include this day: the day's libraries take long to build.
-    /// `None` if the feature includes it.
+    /// Why the week's feature does not include this day: a library takes minutes to build, for
+    /// example. `None` if the week's feature includes the day.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
@@ -50,7 +51,7 @@ pub struct Day {
 pub struct Task {
     /// Number within the day, counted from 1.
     pub number: usize,
-    /// Title, a few words.
+    /// Title, in a few words.
     pub title: String,
     /// The learner's file, relative to the repository. The reference's file has the same path under
     /// `reference/`.
@@ -127,9 +128,9 @@ impl Day {
         [vec![format!("{folder}.rs")], of_tasks].concat()
     }
 
-    /// Returns the day's tasks in the order in which they are offered. If a task for another
-    /// processor has a twin for this machine's processor, the twin takes that task's position, and
-    /// the other task comes last.
+    /// Returns the day's tasks in the order in which they are offered. Tasks for other processors
+    /// come last. If such a task has a twin for this machine's processor, the twin takes its
+    /// position.
     pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         let here = self.tasks().filter(|(_, task)| task.is_for_here());
         let mut here: Vec<_> = here.collect();
@@ -216,7 +217,8 @@ impl Task {
 impl Curriculum {
     /// Reads and checks the list.
     ///
-    /// # Errors If the file is missing or malformed, or the numbers of weeks, days or tasks are not
+    /// # Errors
+    /// If the file is missing or malformed, or the numbers of weeks, days or tasks are not
     /// consecutive.
     pub fn load(root: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(root.join(PATH))
@@ -224,15 +226,15 @@ impl Curriculum {
         Self::parse(&text)
     }
 
-    /// Like [`Curriculum::load`], for a text.
+    /// Like [`Curriculum::load`], but takes the text of the file.
     pub fn parse(text: &str) -> Result<Self> {
         let (curriculum, unknown) = Self::parse_newer(text)?;
         ensure!(unknown.is_empty(), "{PATH} is malformed: unknown field {}", unknown.join(", "));
         Ok(curriculum)
     }
 
-    /// Like [`Curriculum::parse`], for a list that may be newer than this runner. Also returns the
-    /// fields that this runner does not know.
+    /// Like [`Curriculum::parse`], but accepts the list of a newer course. Also returns the fields
+    /// that this runner does not know.
     pub fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
         let mut unknown = Vec::new();
         let read = |unknown: &mut Vec<String>| -> Result<Self> {
@@ -294,7 +296,7 @@ impl Curriculum {
     /// Returns the task that a learner names as `week1-day3 2`.
     ///
     /// # Errors
-    /// If there is no such task. The message lists the existing tasks.
+    /// If there is no such day or task. The message says which ones exist.
     pub fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
         let day = self.day(day)?;
         let found = day.tasks().find(|(id, _)| id.task == task);
@@ -315,7 +317,10 @@ impl Curriculum {
         })
     }
 
-    /// Returns the task with this id. If there is none, the error message lists the existing tasks.
+    /// Returns the task with this id.
+    ///
+    /// # Errors
+    /// If the curriculum has no such task.
     pub fn task(&self, id: &TaskId) -> Result<&Task> {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {
             bail!("{PATH} has no {}", id.feature);

@@ -63,7 +63,8 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
     Ok(())
 }
 
-/// Returns a unified diff that turns the learner's function into the reference's.
+/// Returns a unified diff from the learner's function to the reference's, or one line that says why
+/// there is no diff.
 fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result<String> {
     let Some(yours) = file.current.as_deref().and_then(|text| whole(text, function)) else {
         return Ok(format!("{function}: not found in {}\n\n", file.path));

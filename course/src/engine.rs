@@ -1,9 +1,9 @@
-//! The engine's programs, and how to build each.
+//! The engine's programs, and cargo's options for building each.
 
 use std::path::{Path, PathBuf};
 
-/// Builds the part of the reference engine that is needed for the story of `cargo course start`,
-/// which is the fastest build.
+/// The part of the reference engine that `cargo course start` needs to tell its story. Of all these
+/// builds, this one is the fastest.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 
@@ -19,8 +19,8 @@ pub const OURS: [&str; 7] =
 const ON_A_GPU: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,gpu", "--bin", "tiny-llm"];
 
-/// Returns how to build the engine of an alias in `.cargo/config.toml`: `llm`, `llm-ref` or
-/// `llm-gpu`.
+/// Returns cargo's options for the engine that an alias in `.cargo/config.toml` runs: `llm`,
+/// `llm-ref` or `llm-gpu`.
 pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     match alias {
         "llm" => Some(&YOURS),
@@ -30,7 +30,7 @@ pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Returns the path of the program that the builds of these aliases produce.
+/// Returns the path of the program that all builds of [`named`] produce.
 pub(crate) fn program(root: &Path) -> PathBuf {
     let name = format!("tiny-llm{}", std::env::consts::EXE_SUFFIX);
     crate::process::target(root).join("release").join(name)

@@ -15,8 +15,8 @@ use crate::process::forget_cargo;
 const FUNCTIONS: usize = 40;
 
 /// The cost of a build, in multiples of the time that the measured program takes to compile.
-/// `waiting` is the time that the build would take on infinitely many cores, because some libraries
-/// wait for others. `shared` is the work that is divided among the cores.
+/// `waiting` is the time that the build would take on infinitely many cores. It isn't zero, because
+/// some libraries wait for others. `shared` is the work that is divided among the cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     waiting: f64,

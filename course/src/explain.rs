@@ -4,7 +4,8 @@ use crate::{ink::bleached, libtest::Report};
 
 /// A failed test.
 pub struct Failure {
-    /// The test's output and the panic's message, verbatim.
+    /// The test's output and the panic's message, without backtraces. If the panic is in `tests/`,
+    /// `found` and `expected` replace the `left` and `right` of an `assert_eq!`.
     pub message: String,
     /// Location of the panic: `src/week1/attention/attention.rs:39`.
     pub place: Option<String>,
@@ -84,8 +85,7 @@ pub fn counted(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// Returns the build's progress, if this line of cargo's output reports it: `building ndarray
-/// v0.17.2`.
+/// Returns the build's progress, if this line of cargo's output reports it: `building ndarray`.
 pub fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
@@ -123,7 +123,8 @@ pub fn compile_errors(text: &str) -> String {
     if errors.is_empty() { text.trim_matches('\n').to_owned() } else { errors.join("\n\n") }
 }
 
-/// Returns the last lines of the output of a test program that ended without a report.
+/// Returns the last eight lines of the output of a test program that ended without a report. Skips
+/// empty lines and lines that begin with `test `.
 pub fn tail(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();

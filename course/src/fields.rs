@@ -21,12 +21,12 @@ impl Fields {
         Ok(Self { place: String::new(), table: text.parse()? })
     }
 
-    /// Returns a required field.
+    /// Returns the text of a required field.
     pub(crate) fn text(&mut self, name: &str) -> Result<String> {
         self.optional_text(name)?.with_context(|| format!("missing field {}{name}", self.place))
     }
 
-    /// Returns an optional field.
+    /// Returns the text of an optional field.
     pub(crate) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
         match self.table.remove(name) {
             None => Ok(None),
@@ -48,7 +48,7 @@ impl Fields {
         if self.table.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
     }
 
-    /// Returns a list of texts; empty if absent.
+    /// Returns a list of texts. The list is empty if the field is absent.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
         let values = self.list(name)?;
         let of = |value: Value| match value {
@@ -58,7 +58,7 @@ impl Fields {
         values.into_iter().map(of).collect()
     }
 
-    /// Returns a list of tables; empty if absent.
+    /// Returns a list of tables. The list is empty if the field is absent.
     pub(crate) fn tables(&mut self, name: &str) -> Result<Vec<Self>> {
         let values = self.list(name)?;
         let of = |(i, value): (usize, Value)| match value {

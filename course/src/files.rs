@@ -12,7 +12,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::curriculum;
 
-/// Folders of the repository whose contents are generated, as in .gitignore.
+/// Folders that are not part of the course: git's own, and those with generated or downloaded
+/// files, as in `.gitignore`.
 pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// Returns the repository that contains the current folder.
@@ -67,8 +68,8 @@ pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     write().with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Adds the files in `folder` of the repository `root`, except generated ones, as paths relative to
-/// `root`. Follows links, so a linked model folder counts as a folder.
+/// Adds all files in `folder` to `found`, as paths relative to `root`, the repository. Skips
+/// generated files. Follows links, so a linked model folder counts as a folder.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -115,7 +116,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Creates the value. The folder itself is created when it is first needed.
+    /// Creates the value. The folder is created on disk when it is first needed.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folder: None }
     }

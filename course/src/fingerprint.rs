@@ -61,7 +61,7 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
 
 /// Consecutive lines: the body of a task's function, or the lines between bodies.
 struct Piece {
-    /// Index of the body's task in the course.
+    /// Index of the body's task in the course. `None` for lines between bodies.
     order: Option<usize>,
     hash: u64,
 }
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Returns which of the three tasks' fingerprints change with an edit.
+    /// Returns the numbers (1 to 3) of the tasks whose fingerprints change with an edit.
     fn changed(path: &str, from: &str, to: &str) -> Vec<usize> {
         let root = repository();
         let files = [

@@ -44,7 +44,7 @@ pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result
     on_texts(&merge, &[("yours", yours), ("base", base), ("newer", newer)])
 }
 
-/// Returns the hunks of a unified diff. Empty if the texts are equal.
+/// Returns the hunks of a unified diff, or an empty text if `old` and `new` are equal.
 pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
     let diff = ["diff", "--no-index", "--no-color", "--no-ext-diff", "--unified=3", "--"];
     let (_, shown) = on_texts(&diff, &[("old", old), ("new", new)])?;
@@ -75,7 +75,7 @@ fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    // A hook or a file watcher would run a program that the other repository has chosen.
+    // Hooks and file watchers are programs that a repository's configuration names.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]).args(arguments);
     command.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
@@ -84,7 +84,8 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Fetches the default branch of `upstream`, or else of `origin`. Returns its name and commit.
+/// Fetches the default branch of `upstream`, or else of `origin`. Returns its name for messages,
+/// and its commit.
 pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
     let remotes = line(root, &["remote"])?;
     let remote = ["upstream", "origin"]

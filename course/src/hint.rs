@@ -1,7 +1,7 @@
 //! `cargo course hint`: shows a task's hints, one per call.
 //!
-//! Hints are in `course/hints/week1-dayN.toml`. Each task has three hints, from a nudge to almost
-//! the solution:
+//! Each day has a file, such as `course/hints/week1-day3.toml`. Each task has three hints, from a
+//! nudge to almost the solution:
 //!
 //! ```toml
 //! [[task]]
@@ -32,7 +32,7 @@ struct OfTask {
     hints: Vec<String>,
 }
 
-/// Prints the task's next hint and records that it was seen.
+/// Prints the task's next hint, or hint number `level`, and records that it was seen.
 ///
 /// # Errors
 /// If there is no such task, or its hints cannot be read.

@@ -91,10 +91,10 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
     if object[name].is_null() { Ok(None) } else { text(object, name).map(Some) }
 }
 
-/// Returns a field's number, which must not be negative.
+/// Returns a field's number, which must be an integer of at least 0.
 ///
 /// # Errors
-/// If the field is missing, or not a number of this kind.
+/// If the field is missing, or not such a number.
 pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
     let number = object[name].as_u64();
     number.with_context(|| format!("field {name:?}: found {}, expected a number", object[name]))

@@ -22,14 +22,15 @@ pub enum State {
 }
 
 impl State {
-    /// Returns whether overwriting the function with the stub would lose something.
+    /// Returns whether overwriting the function with the stub could lose some of the learner's
+    /// work.
     pub fn is_work(self) -> bool {
         matches!(self, Self::Begun | Self::Written | Self::Missing)
     }
 }
 
-/// Returns the state of `function` in the text `yours`. `stub` is the text of the unchanged stub.
-/// Counts a borrowed function as written; `Generated::state` compares it with the reference.
+/// Returns the state of `function` in the text `yours`. `stub` is the text of the unchanged stub. A
+/// borrowed function counts as written here. `Generated::state` compares it with the reference.
 pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };

@@ -4,8 +4,8 @@
 //! The runner does not link the learner's crate, so it runs even if that crate does not compile.
 //!
 //! The runner uses no derive macros and few libraries, because every learner waits for its build.
-//! Its state, `.course/progress.json`, is derived from test results. Borrowed tasks are recognised
-//! by their marks in `src/`, not by the state.
+//! Its state, `.course/progress.json`, holds only test results and the number of hints seen.
+//! Borrowed tasks are recognised by their marks in `src/`, not by the state.
 
 pub mod cli;
 pub mod curriculum;

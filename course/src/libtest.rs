@@ -53,9 +53,9 @@ impl Report {
         report
     }
 
-    /// Records the test that stopped the whole test program. After a stack overflow, the system
-    /// names that test on standard error. If there was only one thread, the test that was running
-    /// is to blame. `text` is standard output and error.
+    /// Records the test that stopped the whole test program. After a stack overflow, Rust's runtime
+    /// names that test on standard error. Otherwise, it is a test that has begun but has no
+    /// verdict. With only one thread, there is at most one. `text` is standard output and error.
     pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
@@ -116,7 +116,7 @@ pub fn own_name(name: &str) -> &str {
     name.rsplit_once("::").map_or(name, |(_, own)| own)
 }
 
-/// Returns the names of the tests of tasks in a file's text, from top to bottom.
+/// Returns the names of all tests in a file's text that belong to a task, from top to bottom.
 pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
     let names = text.lines().filter_map(|line| {
         let line = line.trim();

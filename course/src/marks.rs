@@ -8,7 +8,8 @@
 //!
 //! The lines between the marks are the reference's body, in place of the `todo!`. If a borrowed
 //! body needs helpers that only the reference has, they are borrowed too. They are at the end of
-//! the file, and their marks have ` (helper)` after the task. Line ends are unchanged.
+//! the file, and their marks have ` (helper)` after the task. Borrowing and returning keep the
+//! file's line ends.
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ const CLOSE: &str = "// END BORROWED";
 pub struct Mark {
     /// The task that the opening mark names.
     pub task: TaskId,
-    /// The function that contains the borrowed part; `None` for a helper.
+    /// The function that contains the borrowed part. `None` for a helper.
     pub function: Option<String>,
     /// The range of lines, counted from 0, including the marks.
     pub lines: Range<usize>,
@@ -136,8 +137,8 @@ pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
 
-/// Removes borrowed code; see [`take_out`]. Removes helpers that are no longer needed only if they
-/// satisfy `helpers_too`.
+/// Like [`take_out`], but removes a helper that is no longer needed only if it satisfies
+/// `helpers_too`.
 fn take(
     template: &Template,
     text: &str,

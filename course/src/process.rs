@@ -88,12 +88,12 @@ pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished
     Ok(Finished { status, text, output, duration: start.elapsed() })
 }
 
-/// Like [`run`], without showing anything.
+/// Like [`run`], but doesn't report the lines as they arrive.
 pub fn run_quietly(command: &mut Command) -> Result<Finished> {
     run(command, |_| {})
 }
 
-/// Like [`run`], and prints every line.
+/// Like [`run`], but prints the command and every line.
 pub fn run_aloud(command: &mut Command) -> Result<Finished> {
     println!("$ {}", shown(command));
     run(command, |line| println!("{line}"))

@@ -58,13 +58,13 @@ impl Processor {
         self.architecture == env::consts::ARCH
     }
 
-    /// Returns the name of a variable such as `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
+    /// Like [`variable`], for this processor's target.
     fn variable(self, what: &str) -> String {
         variable(self.target, what)
     }
 }
 
-/// Returns the name of the variable from which cargo reads `what` of `target`, such as
+/// Returns the name of the variable from which cargo reads a setting of `target`, such as
 /// `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
 #[must_use]
 pub fn variable(target: &str, what: &str) -> String {
@@ -93,7 +93,7 @@ pub struct Emulation {
 }
 
 /// Returns the linker that comes with the default compiler. It is needed for targets without an
-/// operating system. (A system's own compiler may come without it.)
+/// operating system. (The compiler of a Linux distribution may come without it.)
 #[must_use]
 pub fn rust_lld() -> Option<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -102,7 +102,7 @@ pub fn rust_lld() -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// A compiler that has the library of another target, or the library's source.
+/// A compiler that has Rust's standard library for another target, or the library's source.
 #[derive(Debug, Clone)]
 pub struct Compiler {
     target: &'static str,
@@ -114,7 +114,7 @@ pub struct Compiler {
 
 impl Compiler {
     /// Returns the first suitable compiler of these: the one that a variable such as
-    /// `AARCH64_RUSTC` names, rustup's default, and the system's own.
+    /// `AARCH64_RUSTC` names, the default (`RUSTC`, or `rustc` on the PATH), and `/usr/bin/rustc`.
     #[must_use]
     pub fn find(target: &'static str) -> Option<Self> {
         let architecture = target.split('-').next().unwrap_or_default();
@@ -204,7 +204,7 @@ impl Emulation {
     /// emulates, such as `max` or `cortex-a53`.
     ///
     /// # Errors
-    /// If a tool is missing; the message lists all missing tools.
+    /// If a tool is missing. The message lists all missing tools.
     pub fn cargo(&self, root: &Path, command: &str, model: &str) -> Result<Command> {
         let (missing, compiler) = (self.missing(), self.compiler.as_ref());
         ensure!(
@@ -213,7 +213,7 @@ impl Emulation {
             self.processor.name,
             missing.join("; ")
         );
-        let compiler = compiler.context("this processor needs no other compiler")?;
+        let compiler = compiler.context("this processor needs no additional compiler")?;
         let mut cargo = compiler.cargo(root, command);
         cargo.env("CARGO_TARGET_DIR", crate::process::target(root).join("emulated"));
         cargo.env(self.processor.variable("LINKER"), &self.linker);
@@ -222,7 +222,7 @@ impl Emulation {
         Ok(cargo)
     }
 
-    /// Returns the command that runs `PROGRAM` under QEMU.
+    /// Returns the command that runs `program` under QEMU.
     #[must_use]
     pub fn run(&self, program: &Path, model: &str) -> Command {
         let runner = self.runner.to_string_lossy();

@@ -43,10 +43,10 @@ impl<'a> Build<'a> {
         Self { what, arguments, estimate: None }
     }
 
-    /// Runs the build; see [`build`].
+    /// Runs the build as [`build`] does.
     ///
     /// # Errors
-    /// As [`build`].
+    /// If the build fails. Cargo's own output is printed first.
     pub fn run(self, root: &Path) -> Result<Duration> {
         let start = Instant::now();
         let mut command: Command = cargo(root);
@@ -104,8 +104,8 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Returns the number of packages that a build from scratch compiles, or 0 if unknown. Some of them
-/// may already be built.
+/// Returns the number of packages that a build from scratch compiles, or 0 if unknown. Some of
+/// these packages may already be built.
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     let chosen = |pair: &&[&str]| ["--features", "--package"].contains(&pair[0]);
     let features: Vec<&str> = arguments.windows(2).filter(chosen).flatten().copied().collect();

@@ -18,8 +18,8 @@
 //! }
 //! ```
 //!
-//! The record proves nothing by itself: if a run's fingerprint differs from the present files, the
-//! task counts as not verified. An unreadable file counts as empty.
+//! The record proves nothing by itself: if a run's fingerprint differs from that of the present
+//! files, the task counts as not verified. An unreadable file counts as empty.
 
 use std::{
     collections::BTreeMap,
@@ -70,7 +70,7 @@ pub(crate) struct Run {
     pub(crate) at: String,
     /// Time of build and tests together, in milliseconds.
     pub(crate) milliseconds: u64,
-    /// The first failing test, in the order of the test file.
+    /// The failing test that is shown first. Tests with a diagnosis come before all others.
     pub(crate) first_failing: Option<String>,
     /// Fingerprint of the code that ran, see [`crate::fingerprint`].
     pub(crate) fingerprint: String,
@@ -203,9 +203,9 @@ impl Record {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }
 
-    /// Reads the file again, because another command may have written it in the meantime, and
-    /// applies `change`. If the file cannot be written, prints a note to standard error and
-    /// continues: a verdict counts even if it isn't recorded.
+    /// Reads the file again, because another command may have written it in the meantime, applies
+    /// `change`, and writes the file. If the file cannot be written, prints a note to standard
+    /// error and continues: a verdict counts even if it isn't recorded.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();

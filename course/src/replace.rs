@@ -1,10 +1,10 @@
 //! Replaces files that may hold a learner's work.
 //!
-//! Each file is replaced by a rename, after its old contents have been copied to
-//! `.course/recovery/<time>/`. So if the program is killed, every file is either the old one or the
-//! new one, and nothing is lost. If it has replaced only some files, running the same command again
-//! replaces the rest. At worst, a temporary file `.NAME.PROCESS.tmp` remains next to one of the
-//! files. It can be deleted.
+//! Each file is replaced by a rename. Before that, all old contents that may include a learner's
+//! work are copied to `.course/recovery/<time>/`. So if the program is killed, every file is either
+//! the old one or the new one, and nothing is lost. If it has replaced only some files, running the
+//! same command again replaces the rest. At worst, a temporary file `.NAME.PROCESS.tmp` remains
+//! next to one of the files. It can be deleted.
 
 use std::{fs, io::ErrorKind, path::Path, thread};
 
@@ -12,12 +12,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::files::{Recovery, write_atomically};
 
-/// A file, relative to the repository, and its contents when the command read it.
+/// A file to replace, with its old and its new contents.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// Path, such as `src/week1/attention/attention.rs`.
+    /// Path, relative to the repository, such as `src/week1/attention/attention.rs`.
     pub path: String,
-    /// Old contents, or `None` if there was no file.
+    /// Contents when the command read the file, or `None` if there was no file.
     pub old: Option<Vec<u8>>,
     /// New contents, or `None` to remove the file.
     pub new: Option<Vec<u8>>,

@@ -32,7 +32,7 @@ pub(crate) struct TaskResult<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Sorts a run's tests by task. `only` is the requested task. `None` means the whole day.
+    /// Groups a run's tests by task. `only` is the requested task. `None` means the whole day.
     pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, test_run: TestRun) -> Self {
         let files = day.test_files(root);
         let texts: String =
@@ -111,7 +111,7 @@ impl<'a> Results<'a> {
         text
     }
 
-    /// Formats only the first failure of one task, like [`Results::tell`].
+    /// Formats the verdict on one task and its first failure, in the format of [`Results::tell`].
     pub(crate) fn tell_task(&self, id: &TaskId, ink: Ink) -> String {
         if self.test_run.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
@@ -137,7 +137,8 @@ impl<'a> Results<'a> {
             .is_some()
     }
 
-    /// If a stub belongs to another day than this one, returns that day and the stub's task.
+    /// If a stub belongs to a day other than the run's, returns the stub's day and the number of
+    /// its task.
     fn of_another_day<'b>(&self, stub: &'b str) -> Option<(&'b str, &'b str)> {
         let (day, rest) = stub.split_once(" task ")?;
         (day != self.day.feature).then_some((day, rest.split_once(':')?.0))

@@ -19,7 +19,7 @@ pub(crate) enum Selection<'a> {
 
 impl Words {
     /// Returns the selection, or `None` if there are no words. `here` is the learner's current day.
-    /// `day2` means a day of the same week, and `3` means a task of the current day.
+    /// `day2` means a day of the current week, and `3` means a task of the current day.
     ///
     /// # Errors
     /// If the words select nothing, or more than one thing.
@@ -28,7 +28,7 @@ impl Words {
         curriculum: &'a Curriculum,
         here: Option<&'a Day>,
     ) -> Result<Option<Selection<'a>>> {
-        // The form in messages: `week1-day2 task 3`.
+        // Messages name a task as `week1-day2 task 3`, so skip the word `task`.
         let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
         Ok(Some(match words[..] {
             [] => {
@@ -46,10 +46,10 @@ impl Words {
         }))
     }
 
-    /// Like [`Words::asked`], if a single task is needed.
+    /// Like [`Words::asked`], but accepts only words that select a single task.
     ///
     /// # Errors
-    /// As [`Words::asked`]. Also if the words select a week or a day.
+    /// If [`Words::asked`] fails. Also if the words select a week or a day.
     pub(crate) fn task<'a>(
         &self,
         curriculum: &'a Curriculum,

@@ -116,7 +116,7 @@ fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
             // indentation.
             indent += 1;
         } else if code.starts_with('}') {
-            // A sibling ends here, so no earlier line at this depth encloses the line.
+            // A sibling ends here, so no earlier line at this depth encloses line `at`.
             return None;
         }
     }

@@ -1,7 +1,7 @@
 //! `cargo course stubs`: generates the learner's `src/weekN` from `reference/src/weekN`.
 //!
-//! - Code without tasks is in `provided/`, which both crates share. In these trees, only a folder's
-//!   `mod.rs` has no task.
+//! - Code without tasks is in `provided/`, which both crates share. In `src/` and `reference/src/`,
+//!   only a folder's `mod.rs` has no task.
 //! - A file's first comment lists its tasks. The list is also written to the reference.
 //! - Every task's body becomes `todo!("week1-day1 task 2: …")`, and helpers are removed. Everything
 //!   else is unchanged.
@@ -9,8 +9,8 @@
 //!   functions. `--force` keeps the old file under `.course/recovery/<time>/` and then writes the
 //!   stubs.
 //! - Any other file that is replaced is also kept there.
-//! - A body that `cargo course borrow` has inserted stays borrowed; `--force` removes it. If it was
-//!   edited, it counts as work.
+//! - A body that `cargo course borrow` has inserted stays borrowed. `--force` removes it. If the
+//!   learner has edited it, it counts as work.
 //! - `--check` writes nothing, and fails if a file differs from the generated one. Files with a
 //!   learner's work are only listed, not compared.
 
@@ -40,7 +40,7 @@ pub struct Generated {
     pub path: String,
     /// The reference's file with its markers.
     pub template: Template,
-    /// The expected contents of `src/`.
+    /// The contents that the file should have without a learner's work.
     pub stub: String,
     /// The file's contents with `\n` line ends.
     pub current: Option<String>,
@@ -49,8 +49,8 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// Returns the names of the tasks' functions and the borrowed helpers that contain a learner's
-    /// work, in the order of the file.
+    /// Returns the names of all functions of tasks that contain a learner's work, then of all
+    /// borrowed helpers that the learner has changed.
     pub fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
@@ -80,8 +80,9 @@ impl Generated {
 
     /// Returns the functions and other items outside the tasks that only the learner's file has.
     ///
-    /// An item of an older reference would look like an item of the learner's. So if a file exactly
-    /// equals the stub of the last commit's reference, its items don't count as the learner's.
+    /// An item that only an older reference had would look like an item of the learner's. So if a
+    /// file exactly equals the stub of the last commit's reference, its items don't count as the
+    /// learner's.
     fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {
         let Some(current) = &self.current else { return Vec::new() };
         let (returned, _) = marks::take_out_intact(&self.template, current);
@@ -132,7 +133,8 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
     templates.into_iter().map(file).collect()
 }
 
-/// Returns the stub of a file according to the last commit's reference, or `None` outside git.
+/// Returns the stub of a file according to the last commit's reference, or `None` if git doesn't
+/// have that version.
 fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<String> {
     let file = format!("reference/{path}");
     let mut git = Command::new("git");
@@ -144,7 +146,7 @@ fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<St
 /// Parses the reference's files, given as `(src/week1/attention/attention.rs, text)`.
 ///
 /// # Errors
-/// As [`generated`].
+/// If a marker is wrong, or a function of the curriculum has no region.
 pub fn templates(
     reference: Vec<(String, String)>,
     curriculum: &Curriculum,
@@ -176,8 +178,8 @@ pub fn templates(
 /// Writes the stubs and prints what was written.
 ///
 /// # Errors
-/// As [`generated`]. Also if a file contains a learner's work and `force` is not given, or a write
-/// fails.
+/// If [`generated`] fails. Also if a file contains a learner's work and `force` is not given, or a
+/// write fails.
 pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
@@ -245,7 +247,7 @@ pub struct Checked {
 /// Compares `src/` with the generated files.
 ///
 /// # Errors
-/// As [`generated`]. Also if a file differs; the message shows its first differing line.
+/// If [`generated`] fails. Also if a file differs. The message shows its first differing line.
 pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     let (mut checked, mut drift) = (Checked { equal: 0, yours: 0 }, Vec::new());
     let files = generated(root, curriculum)?;

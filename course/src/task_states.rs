@@ -107,7 +107,7 @@ impl<'a> Status<'a> {
     /// Reads the learner's files and the record.
     ///
     /// # Errors
-    /// As [`generated`].
+    /// If [`generated`] fails.
     pub(crate) fn read(root: &Path, curriculum: &'a Curriculum) -> Result<Self> {
         let (files, record, prints) =
             (generated(root, curriculum)?, Record::load(root), fingerprint::all(root, curriculum));
@@ -141,12 +141,13 @@ impl<'a> Status<'a> {
         self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
     }
 
-    /// Like [`Status::current`], among the tasks of one day.
+    /// Like [`Status::current`], but considers only the tasks of one day.
     pub(crate) fn current_of(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().filter(|task| day.feature == task.day.feature))
     }
 
-    /// Like [`Status::current`], among these tasks. A single task is returned even if it is done.
+    /// Like [`Status::current`], but considers only these tasks. A single task is returned even if
+    /// it is done.
     pub(crate) fn current_among(&self, tasks: &[(TaskId, &Task)]) -> Option<&TaskStatus<'a>> {
         let mut those = self.tasks.iter().filter(|own| tasks.iter().any(|(id, _)| *id == own.id));
         if tasks.len() == 1 { those.next() } else { first_open(those) }

@@ -33,7 +33,7 @@ enum Piece {
 pub struct Region {
     /// The task that the region belongs to.
     pub task: TaskId,
-    /// The function that contains the region; `None` for a helper.
+    /// The function that contains the region. `None` for a helper.
     pub function: Option<String>,
     /// Line number of the opening marker, counted from 1.
     pub line: usize,
@@ -57,8 +57,8 @@ impl Template {
     /// Parses a file. `path` is for messages.
     ///
     /// # Errors
-    /// If markers are malformed or unbalanced, or disagree with the curriculum. The message has
-    /// file and line.
+    /// If markers are malformed or unbalanced, or disagree with the curriculum. The message names
+    /// the file and the line.
     pub fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
         let text = normalise(text);
         let lines: Vec<&str> = text.lines().collect();
@@ -185,7 +185,7 @@ impl Template {
         self.render(|_| false)
     }
 
-    /// Returns the whole reference, in which each function of a task has several bodies. At run
+    /// Returns the reference's file, in which each function of a task has several bodies. At run
     /// time, the function calls `crate::proof::body(order)`, whose result selects the function's
     /// stub, an arm of `arms` (`17 => { … }`), or the reference's body.
     pub fn render_proof(
@@ -216,9 +216,9 @@ impl Template {
         text
     }
 
-    /// Returns the whole reference, in which each function has several bodies. The expression
-    /// `chosen` is a number. It selects an arm of `arms` (`17 => { … }`); any other number selects
-    /// the reference's body.
+    /// Returns the reference's file, in which each function with `arms` has several bodies. The
+    /// expression `chosen` is a number. It selects an arm of `arms` (`17 => { … }`). Any other
+    /// number selects the reference's body.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -284,7 +284,8 @@ impl Template {
     }
 }
 
-/// Parses `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
+/// Parses `week1-day4 task 2` or `week1-day4 task 2 (helper)`. Returns the task, and whether the
+/// marker is a helper's.
 pub fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
     let (task, helper) = match marker.strip_suffix("(helper)") {
         Some(task) => (task.trim_end(), true),

@@ -18,7 +18,7 @@ use crate::{
 /// Runs the tests of a task, a day or a week. The exit code is 1 if a test fails.
 ///
 /// # Errors
-/// If there is no such place, or cargo cannot be started.
+/// If there is no such task, day or week, or cargo cannot be started.
 pub(crate) fn test(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<ExitCode> {
     let status = Status::read(root, curriculum)?;
     let asked = words.asked(curriculum, status.day())?;

@@ -72,7 +72,7 @@ pub fn three() -> u32 {
 }
 ";
 
-/// Creates a repository of that course, without the generated `src/`.
+/// Creates a repository with [`CURRICULUM`] and its reference, without the generated `src/`.
 pub fn repository() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -86,7 +86,7 @@ pub fn repository() -> TempDir {
     folder
 }
 
-/// Writes a file and its parent folders.
+/// Writes a file, and creates its parent folders.
 pub fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Separate programs: the tools of maintainers and instructors, and the book builder. Each is built
-//! when it is first called.
+//! Separate programs: the tools of maintainers and instructors, the book builder, and the engine.
+//! Each is built when it is first called.
 
 use std::{
     ffi::OsString,
@@ -33,7 +33,8 @@ pub(crate) fn help() -> String {
     format!("For maintainers and instructors (built on first use):{lines}")
 }
 
-/// Builds the tools if necessary, and replaces this process with `cargo course NAME ARGUMENTS`.
+/// Builds the tools if necessary, and replaces this process with them. They run their command
+/// `name`.
 ///
 /// # Errors
 /// If there is no such command, or the tools do not build.
@@ -74,7 +75,8 @@ const WEB: &str = "wasm32-unknown-unknown";
 const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
-/// Builds the files that the book's pages fetch. Returns their folder.
+/// Builds the engine and packs the model that the book's pages fetch. Returns the folder of these
+/// files.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
         format!("the engine cannot be compiled for web pages; missing: {}", Compiler::missing(WEB))

@@ -27,7 +27,8 @@ const FLUSH: u64 = 1 << 26;
 /// Minimum bytes that an attempt must receive to count as progress.
 const PROGRESS: u64 = 1 << 20;
 
-/// Downloads a blob unless it is already there. Checks its length and its hash.
+/// Downloads a blob (the content of a file), and checks its length and its hash. Does nothing if a
+/// blob of the right length is already stored.
 pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -> Result<()> {
     if store.has(remote) {
         return Ok(());
@@ -104,7 +105,8 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads the rest, in several attempts if the connection is cut.
+    /// Downloads the missing bytes. Tries again if the connection is cut or the server does not
+    /// respond.
     fn complete(&mut self, progress: &mut Progress) -> Result<()> {
         let mut attempt = 0;
         while self.have < self.remote.size {

@@ -17,7 +17,7 @@ const OTHERS: [&str; 2] = ["added_tokens.json", "special_tokens_map.json"];
 /// Maximum number of names in a message.
 const SHOWN: usize = 20;
 
-/// The files that a name selects.
+/// The files that a model's name selects.
 pub(crate) enum Wanted<'a> {
     /// One GGUF file.
     File(&'a str),
@@ -87,7 +87,7 @@ pub(crate) fn shards(name: &Name, index: &Path, files: &[String]) -> Result<Vec<
     }
 }
 
-/// Formats a list of names, shortened.
+/// Formats a list of names. Shows only the first [`SHOWN`] names of a longer list.
 fn named(files: &[&str]) -> String {
     let mut text = files.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
     if files.len() > SHOWN {

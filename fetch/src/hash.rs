@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 /// A hash in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hash {
-    /// Hash of a large file.
+    /// SHA-256 of the content of a large file.
     Sha256(String),
     /// Hash of a file that is stored in Git: SHA-1 of a header and the content.
     Git(String),

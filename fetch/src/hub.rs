@@ -48,7 +48,7 @@ pub(crate) struct Remote {
     id: String,
 }
 
-/// A connection to the hub.
+/// A client of the hub.
 pub(crate) struct Hub {
     agent: Agent,
     endpoint: String,
@@ -84,7 +84,7 @@ impl Hub {
         Ok(Self { agent, endpoint, token: settings.token.clone(), pause: settings.pause })
     }
 
-    /// Returns the commit of a revision, and its files.
+    /// Returns the commit of a revision, and the names of the commit's files.
     pub(crate) fn listing(&self, name: &Name) -> Result<Listing> {
         let revision = utf8_percent_encode(name.revision(), PART);
         let url = format!("{}/api/models/{}/revision/{revision}", self.endpoint, name.id());
@@ -188,7 +188,8 @@ impl Hub {
         }
     }
 
-    /// Pauses before a retry; `attempt` is 1 before the second attempt.
+    /// Pauses before a retry. `attempt` is 1 before the first retry. Each retry without progress
+    /// adds 1.
     pub(crate) fn pause(&self, attempt: u32) {
         thread::sleep(self.pause * 2_u32.saturating_pow(attempt.saturating_sub(1)));
     }
@@ -197,7 +198,8 @@ impl Hub {
         host(&self.endpoint)
     }
 
-    /// Repeats a short request while the hub is busy.
+    /// Sends a short request. Repeats it if the hub is busy or the connection is cut, up to
+    /// [`ATTEMPTS`] attempts in total.
     fn patiently<T>(&self, mut request: impl FnMut() -> Result<T, Failure>) -> Result<T> {
         let mut attempt = 1;
         loop {
@@ -214,7 +216,7 @@ impl Hub {
 
     /// Sends a request and follows redirects. The token is sent only to the hub. A HEAD request
     /// stops at the first response that has the file's hash, because the host to which that
-    /// response redirects does not send it.
+    /// response redirects does not send the hash.
     fn send(&self, method: Method, url: &str, from: u64) -> Result<Response<Body>, Failure> {
         let mut at = url.to_owned();
         for _ in 0..=REDIRECTS {

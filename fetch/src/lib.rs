@@ -1,5 +1,5 @@
-//! `cargo llm fetch`: downloads a model from Hugging Face's hub into the cache that `huggingface_hub`
-//! and the engines read.
+//! `cargo llm fetch`: downloads a model from Hugging Face's hub into the cache that
+//! `huggingface_hub` and the engines read.
 //!
 //! The crate `hf-hub` is not used. After every interruption, version 1.0 downloads the file again
 //! from its first byte. It checks no hash, has no timeouts and no offline mode, and depends on
@@ -12,8 +12,8 @@
 //! 1. A file is downloaded as `blobs/HASH.incomplete`, under the lock that `huggingface_hub` also
 //!    uses. The next attempt continues with that file. So do those versions of `huggingface_hub`
 //!    that resume (2.4 does not).
-//! 2. Its hash is computed during the download. If the hash is right, the file is renamed to
-//!    `blobs/HASH`.
+//! 2. The file's hash is computed during the download. If the hash is right, the file is renamed
+//!    to `blobs/HASH`.
 //! 3. When all files are complete, `snapshots/COMMIT` gets a link to each: first small files, then
 //!    the weights, and `config.json` last.
 //! 4. `refs/REVISION` is written last.
@@ -67,8 +67,8 @@ impl<'a> Plan<'a> {
     /// Asks the hub for the files and their sizes. Downloads only the index of sharded weights.
     ///
     /// # Errors
-    /// If the hub cannot be reached, refuses, or lacks a file that the model needs. The message is
-    /// one line.
+    /// If the hub cannot be reached, refuses the request, or lacks a file that the model needs. The
+    /// message is one line.
     pub fn new(name: &'a Name, settings: &'a Settings, show: &Show) -> Result<Self> {
         let hub = Hub::new(settings)?;
         let store = Store::new(name, &settings.cache);
@@ -127,7 +127,8 @@ impl<'a> Plan<'a> {
 /// path.
 ///
 /// # Errors
-/// As [`Plan::new`] and [`Plan::fetch`].
+/// If [`Plan::new`] or [`Plan::fetch`] fails, or if the network is forbidden and the cache lacks
+/// the model.
 pub fn fetch(name: &Name, settings: &Settings, show: &Show) -> Result<PathBuf> {
     if settings.offline {
         return find(name, &settings.cache)

@@ -33,7 +33,8 @@ impl Settings {
         Self::of(|name| std::env::var(name).ok())
     }
 
-    /// Reads an environment. An empty variable counts as absent.
+    /// Reads the settings from the variables whose values `variable` returns. An empty variable
+    /// counts as absent.
     ///
     /// # Errors
     /// If a variable has an invalid value. The message is one line.

@@ -48,7 +48,7 @@ impl Show {
         }
     }
 
-    /// Begins the progress of a file whose first `have` bytes are stored.
+    /// Starts to show the progress of a file whose first `have` bytes are stored.
     pub(crate) fn file(self, file: &str, size: u64, have: u64) -> Progress<'_> {
         let bar = matches!(self, Self::Bars).then(|| {
             let style = ProgressStyle::with_template(

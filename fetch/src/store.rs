@@ -1,4 +1,4 @@
-//! The cache on disk: where blobs are stored, and how they are named.
+//! The cache on disk: where blobs (the contents of files) are stored, and how they are named.
 //!
 //! The layout is `huggingface_hub`'s, which `tiny_llm_formats::hub` describes. The lock of a blob
 //! is the file `.locks/models--OWNER--NAME/HASH.lock`.
@@ -18,7 +18,7 @@ use crate::{
     show::{Show, size},
 };
 
-/// The folder of one repository.
+/// The folders of one repository: its cache and its locks.
 pub(crate) struct Store {
     folder: PathBuf,
     locks: PathBuf,

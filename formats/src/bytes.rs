@@ -16,8 +16,8 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use memmap2::{Mmap, MmapMut};
 
-/// A piece of memory that lives as long as a `Bytes` refers to it. Cloning or slicing increments a
-/// counter and copies nothing.
+/// A range of the bytes of an owner, such as a mapped file. The owner lives as long as any `Bytes`
+/// refers to it. Cloning or slicing increments a reference count and copies nothing.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -30,7 +30,7 @@ impl Bytes {
     /// end is killed (`SIGBUS`).
     ///
     /// # Errors
-    /// If the file cannot be opened, or is not a regular file.
+    /// If the file cannot be opened or mapped, or is not a regular file.
     pub fn map(path: &Path) -> Result<Self> {
         let open = || -> std::io::Result<Mmap> {
             if !std::fs::metadata(path)?.is_file() {
@@ -62,7 +62,7 @@ impl Bytes {
         Ok(Self::of(Arc::new(memory)))
     }
 
-    /// Returns all bytes of an owner.
+    /// Creates a `Bytes` of all bytes of `owner`.
     #[must_use]
     pub fn of(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         let range = 0..(*owner).as_ref().len();
@@ -88,9 +88,9 @@ impl Bytes {
     }
 
     /// Asks the system to load all of these bytes, because they are needed soon. Without this call,
-    /// the system maps the pages of a file one by one, when each is first accessed. Until then,
-    /// prefetch instructions for that page have no effect. Does nothing if the system has no such
-    /// call, or the call fails.
+    /// the system maps a page of a file only when that page or a neighbour is first accessed. Until
+    /// then, prefetch instructions for that page have no effect. Does nothing if the system has no
+    /// such call, or the call fails.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The

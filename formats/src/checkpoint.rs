@@ -32,7 +32,7 @@ pub struct Checkpoint {
     /// The file that lists the tensors, for messages.
     listed_in: PathBuf,
     shards: Vec<Shard>,
-    /// The index of the shard that holds each tensor, by the tensor's name.
+    /// For each tensor's name, the index of the shard that holds the tensor.
     place: BTreeMap<String, usize>,
 }
 
@@ -43,7 +43,7 @@ pub struct StoredTensor<'a> {
     pub name: &'a str,
     /// Type of each value.
     pub dtype: Dtype,
-    /// Sizes, the slowest axis first.
+    /// The size of each axis, the slowest axis first.
     pub shape: &'a [usize],
     /// The values, row-major and little-endian.
     pub bytes: &'a [u8],
@@ -98,9 +98,10 @@ impl Checkpoint {
 
     /// Returns the tensor of this name, if it has this shape.
     ///
-    /// First releases the pages of tensors that were read earlier. So if a model is converted
-    /// tensor by tensor, memory never holds the whole file in addition to the converted weights.
-    /// Earlier `StoredTensor`s stay valid: their pages are loaded again when they are accessed.
+    /// First releases the pages of tensors that were read earlier from the same file. So if a model
+    /// is converted tensor by tensor, memory never holds the whole file in addition to the
+    /// converted weights. Earlier `StoredTensor`s stay valid: their pages are loaded again when
+    /// they are accessed.
     ///
     /// # Errors
     /// If there is no such tensor (the message lists the closest names), or it has a different
@@ -116,16 +117,16 @@ impl Checkpoint {
     /// exist.
     ///
     /// # Errors
-    /// As [`Checkpoint::tensor`].
+    /// Returns the errors of [`Checkpoint::tensor`].
     pub fn bytes(&self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
         let (shard, _, info) = self.find(name, shape)?;
         let file: Arc<Mmap> = Arc::clone(&shard.map);
         Ok((info.dtype, Bytes::of(file).slice(info.bytes.clone())?))
     }
 
-    /// Checks that the checkpoint has the model's tensors, and no others. An unknown tensor means
-    /// that the model computes something that this engine doesn't. Without this check, the tensor
-    /// would be silently ignored.
+    /// Checks that the checkpoint has the model's tensors, and no others except two harmless kinds.
+    /// Any other tensor means that the model computes something that this engine doesn't. Without
+    /// this check, the tensor would be silently ignored.
     ///
     /// # Errors
     /// If a tensor is missing, has a different shape, or does not belong to the model. The message
@@ -231,7 +232,7 @@ struct Shard {
 struct Info {
     dtype: Dtype,
     shape: Vec<usize>,
-    /// Position in the file.
+    /// Range of the tensor's bytes in the file.
     bytes: Range<usize>,
 }
 
@@ -276,7 +277,7 @@ fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
     header.tensors.into_iter().map(info).collect()
 }
 
-/// Returns the files that `model.safetensors.index.json` lists.
+/// Returns the names of the files that an index (`model.safetensors.index.json`) lists.
 ///
 /// # Errors
 /// If the index is malformed. The message is one line: the tensor, what was found and what was
@@ -285,7 +286,7 @@ pub fn shards(index: &Path) -> Result<BTreeSet<String>> {
     Ok(weight_map(index)?.into_values().collect())
 }
 
-/// Returns the file of each tensor.
+/// Returns the file name of each tensor in an index, by the tensor's name.
 fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
     let name = index.display();
     let text =
@@ -307,7 +308,8 @@ fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Returns whether `file` is a plain file name. An index must not name files outside its folder.
+/// Returns whether `file` is a plain file name that ends in `.safetensors`. An index must not name
+/// files outside its folder.
 fn is_plain_name(file: &str) -> bool {
     let mut parts = Path::new(file).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file)

@@ -1,4 +1,4 @@
-//! `config.json` of Llama, Qwen2 and Qwen3.
+//! Reads `config.json` of Llama, Qwen2 and Qwen3.
 //!
 //! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the
 //! top level, but transformers 5 writes both into `rope_parameters`. A configuration that this
@@ -26,15 +26,16 @@ pub enum Family {
     Qwen3,
 }
 
-/// Llama 3's scaling of RoPE beyond the context that the model was first trained on.
+/// Llama 3's scaling of RoPE beyond the context that the model was first trained on. A pair is two
+/// numbers of a head that RoPE rotates together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Llama3Scaling {
-    /// Divisor of the frequencies of pairs that turn too slowly.
+    /// The frequencies of pairs that turn too slowly are divided by this.
     pub factor: f32,
     /// A pair that makes fewer turns than this within `original_max_positions` turns too slowly.
     pub low_freq_factor: f32,
-    /// A pair that makes more turns than this is unchanged. Between the two limits, the change is
-    /// gradual.
+    /// A pair that makes more turns than this within `original_max_positions` is unchanged. Between
+    /// the two limits, the change is gradual.
     pub high_freq_factor: f32,
     /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
@@ -55,7 +56,7 @@ pub struct ModelConfig {
     pub n_kv_heads: usize,
     /// `D`, the size of a head. In Llama and Qwen2 files, it defaults to `E / H_q`.
     pub head_dim: usize,
-    /// `I`, the size of the MLP.
+    /// `I`, the inner size of the MLP.
     pub intermediate_size: usize,
     /// `V`, the size of the vocabulary.
     pub vocab_size: usize,
@@ -77,12 +78,12 @@ pub struct ModelConfig {
     pub tie_word_embeddings: bool,
     /// The token that begins a text, if the model has one.
     pub bos_token_id: Option<u32>,
-    /// Each of these tokens ends a text. They are from `generation_config.json` if that lists any,
-    /// otherwise from `config.json`.
+    /// Each of these tokens ends a text. In a model folder, they are from `generation_config.json`
+    /// if that file lists any, otherwise from `config.json`.
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Maximum of each size. Known models are far below it, and a product of two sizes can't overflow.
+/// Maximum of each size. Known models are far below it. A product of two such sizes can't overflow.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
 /// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and
@@ -332,7 +333,7 @@ impl Fields {
             None => old,
         };
         let holder = parameters.as_ref().filter(|p| p.get("rope_theta").is_some()).unwrap_or(self);
-        // The original Llama's base. Files of that time do not contain the field.
+        // The base of the original Llama, whose files do not contain the field.
         let theta = if holder.get("rope_theta").is_none() {
             10_000.0
         } else {

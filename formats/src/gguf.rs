@@ -15,15 +15,15 @@ pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
-/// The version that is written. Versions 2 and 3 are read: they differ only in that version 3 may
-/// be big-endian. Version 1, which had 32-bit counts, is not read.
+/// The version of the format that is written. Versions 2 and 3 are read: they differ only in that
+/// version 3 may be big-endian. Version 1, which had 32-bit counts, is not read.
 pub const VERSION: u32 = 3;
-/// Tensors begin at multiples of this, unless `general.alignment` says otherwise.
+/// The offset of each tensor is a multiple of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
 /// A key that this project defines (a boolean): whether text is converted to Unicode's normal form
 /// C before it is split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this. Without
-/// this key, only Qwen2's tokenizers convert text.
+/// this key, only Qwen2's tokenizers convert text to this form.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
 /// A key that this project defines (a boolean): whether text is converted to lower case before it
 /// is split.
@@ -74,9 +74,9 @@ pub struct TensorInfo {
 /// The progress of writing a model's tensors.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// Name of the next tensor.
+    /// Name of the tensor that is being written.
     pub name: &'a str,
-    /// The type in which it is written.
+    /// The type in which this tensor is written.
     pub tensor_type: TensorType,
     /// Number of weights that are already written, in all tensors.
     pub done: usize,

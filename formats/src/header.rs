@@ -14,26 +14,26 @@ use serde_json::{Map, Value};
 /// The contents of a file's header.
 #[derive(Debug)]
 pub struct Header {
-    /// The tensors by name.
+    /// The entry of each tensor, by the tensor's name.
     pub tensors: BTreeMap<String, Place>,
     /// The strings of `__metadata__`, by name.
     pub metadata: Map<String, Value>,
 }
 
-/// The position of a tensor.
+/// The entry of a tensor: its type, shape and position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// `F32`, `BF16`, `I64`, …
+    /// The type of each value: `F32`, `BF16`, `I64`, …
     pub dtype: String,
-    /// Sizes, the slowest axis first.
+    /// The size of each axis, the slowest axis first.
     pub shape: Vec<usize>,
-    /// The tensor's bytes, counted from the beginning of the file.
+    /// The range of the tensor's bytes, counted from the beginning of the file.
     pub bytes: Range<usize>,
 }
 
 impl Header {
-    /// Reads the header from the bytes of a whole file, and checks that every tensor is within the
-    /// file.
+    /// Reads the header from the bytes of a whole file. Checks that the tensors fill the rest of
+    /// the file without gaps or overlaps.
     ///
     /// # Errors
     /// If the header is malformed. The message says which tensor, what was found and what was
@@ -75,8 +75,8 @@ impl Header {
     }
 }
 
-/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets are relative to the
-/// beginning of the values, which have `length` bytes.
+/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets, including those in
+/// the result, are relative to the beginning of the values. The values have `length` bytes.
 fn place(info: &Value, length: usize) -> Result<Place> {
     let field = |name: &str| info.get(name).with_context(|| format!("found no field {name:?}"));
     let sizes = |name: &str| -> Result<Vec<usize>> {
@@ -108,7 +108,8 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     Ok(Place { dtype, shape, bytes: start..end })
 }
 
-/// Returns the size of an element of this type, in bits.
+/// Returns the size of an element of this type, in bits. Returns `None` if safetensors has no such
+/// type.
 fn bits(dtype: &str) -> Option<usize> {
     Some(match dtype {
         "F4" => 4,

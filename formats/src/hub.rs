@@ -3,8 +3,8 @@
 //! A name is `OWNER/NAME[@REVISION][:FILE]`. REVISION is a branch, a tag or a commit, by default
 //! `main`. FILE is a GGUF file, or the type at the end of such a file's name: `Q4_K_M`.
 //!
-//! The cache: <https://huggingface.co/docs/huggingface_hub/guides/manage-cache>. The folder of a
-//! repository is `models--OWNER--NAME`. In it, `refs/REVISION` holds a commit, and
+//! The cache is documented at <https://huggingface.co/docs/huggingface_hub/guides/manage-cache>.
+//! The folder of a repository is `models--OWNER--NAME`. In it, `refs/REVISION` holds a commit, and
 //! `snapshots/COMMIT` holds links to the contents in `blobs`.
 
 mod find;
@@ -33,12 +33,12 @@ pub struct Name {
     file: Option<Part>,
 }
 
-/// The part of a repository that a name selects.
+/// How the FILE of a name selects a GGUF file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// This GGUF file, which may be in a subfolder.
+    /// Selects the GGUF file at this path, which may be in a subfolder.
     File(String),
-    /// The only GGUF file whose name ends in this type, in upper or lower case.
+    /// Selects the only GGUF file whose name ends in this type, in upper or lower case.
     Type(String),
 }
 
@@ -54,7 +54,7 @@ pub enum Choice<'a> {
 }
 
 impl Name {
-    /// Returns the name of the branch, tag or commit.
+    /// Returns the name of the branch, tag or commit; [`MAIN`] by default.
     #[must_use]
     pub fn revision(&self) -> &str {
         self.revision.as_deref().unwrap_or(MAIN)
@@ -63,7 +63,7 @@ impl Name {
     /// Returns the same name with this revision: a branch, a tag or a commit.
     ///
     /// # Errors
-    /// If `revision` cannot be a revision.
+    /// If `revision` cannot be the name of a branch, a tag or a commit.
     pub fn at(mut self, revision: &str) -> Result<Self> {
         ensure!(
             is_plain(revision),
@@ -73,7 +73,7 @@ impl Name {
         Ok(self)
     }
 
-    /// Returns the file that the name selects, if it selects one.
+    /// Returns the FILE of the name, or `None` if the name has none.
     #[must_use]
     pub fn file(&self) -> Option<&Part> {
         self.file.as_ref()
@@ -96,8 +96,8 @@ impl Name {
     /// revision, with `/` between folders.
     ///
     /// # Errors
-    /// If several files match, or if the match is one part of a model that is split into several
-    /// GGUF files. The engines can't read split files. The message is one line.
+    /// If several GGUF files match, or if all matches are parts of a model that is split into
+    /// several files. The engines can't read split files. The message is one line.
     pub fn choose<'a>(&self, files: &[&'a str]) -> Result<Choice<'a>> {
         let ggufs = files.iter().copied().filter(|file| is_gguf(file));
         let fitting: Vec<&str> = match &self.file {
@@ -206,18 +206,20 @@ fn is_gguf(file: &str) -> bool {
     stem(file).is_some()
 }
 
-/// Returns a name without `.gguf`.
+/// Returns a name without the ending `.gguf`. Returns `None` if the name does not have this ending,
+/// or consists of nothing else.
 fn stem(file: &str) -> Option<&str> {
     let (stem, end) = file.split_at_checked(file.len().checked_sub(".gguf".len())?)?;
     (!stem.is_empty() && end.eq_ignore_ascii_case(".gguf")).then_some(stem)
 }
 
-/// Returns whether a file holds weights of a model folder.
+/// Returns whether a file holds weights of a model folder, or is the index of such files.
 fn is_weights(file: &str) -> bool {
     file.ends_with(".safetensors") && !file.contains('/') || file == find::INDEX
 }
 
-/// Returns the number of parts in a name such as `NAME-00001-of-00003.gguf`.
+/// Returns how many parts a model is split into, from a file name such as
+/// `NAME-00001-of-00003.gguf`. Returns `None` for other names.
 fn parts(file: &str) -> Option<u32> {
     let (rest, count) = stem(file)?.rsplit_once("-of-")?;
     let (_, number) = rest.rsplit_once('-')?;

@@ -1,8 +1,8 @@
-//! Reads files and makes tensors from them: model folders, GGUF metadata, tokenizers, chat
-//! templates.
+//! Reads the files of a model: model folders, GGUF metadata, tokenizers and chat templates. Also
+//! defines week 1's [`Tensor`].
 //!
-//! The module [`request`] has the types that the network, the command line and both solutions
-//! share.
+//! The module [`request`] defines the requests that the server, the command line and both solutions
+//! (the learner's and the reference) share.
 //!
 //! This is the lowest crate: it imports no other crate of the workspace.
 

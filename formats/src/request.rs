@@ -1,5 +1,6 @@
-//! Clients' requests to an engine, and the engine's reports. The network, the command line and both
-//! solutions share these types, so a request is never converted to another type on its way.
+//! Clients' requests to an engine, and the engine's reports. The server, the command line and both
+//! solutions (the learner's and the reference) share these types, so a request that goes from one
+//! to another isn't converted.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ pub type RequestId = u64;
 /// A client's request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The text to continue; at least one token.
+    /// The tokens of the text to continue; at least one.
     pub prompt: Vec<u32>,
     /// Maximum number of new tokens.
     pub max_new_tokens: usize,
@@ -20,8 +21,8 @@ pub struct Request {
     /// Each of these texts ends the answer as soon as the answer contains it. The texts are bytes,
     /// because a token may end within a character.
     pub stop_texts: Vec<Vec<u8>>,
-    /// Sampling options. Every request has its own generator, so its draws do not depend on other
-    /// requests.
+    /// Sampling options. Every request has its own random number generator, so its draws do not
+    /// depend on other requests.
     pub sampling: SamplerOptions,
     /// The seed of the request's generator.
     pub seed: u64,
@@ -149,8 +150,8 @@ pub struct Extras {
     pub logprobs: Option<usize>,
 }
 
-/// The log-probability of a chosen token in the model's own distribution, before penalties,
-/// temperature and cut-offs.
+/// A chosen token, with log-probabilities from the model's own distribution (before penalties,
+/// temperature and cut-offs).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chosen {
     /// The token's id.

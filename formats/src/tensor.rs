@@ -133,8 +133,9 @@ pub fn matmul<'a, 'b>(
     out.into_shape_with_order(IxDyn(&[&lead[..], &[*m, *n]].concat())).expect("out is contiguous")
 }
 
-/// Returns the shape that two shapes broadcast to, by NumPy's rule: the shapes are aligned at the
-/// right, and each pair of sizes must be equal unless one of them is 1.
+/// Returns the shape that two shapes broadcast to, or `None` if they do not broadcast. As in NumPy,
+/// the shapes are aligned at the right, and each pair of sizes must be equal unless one of them is
+/// 1.
 #[must_use]
 pub fn broadcast_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let n = a.len().max(b.len());

@@ -1,5 +1,5 @@
-//! Converts text to tokens and back, and renders chat templates. Follows `tokenizer.json` and
-//! `tokenizer_config.json`, or the metadata of a GGUF file.
+//! Converts text to tokens and back, and renders chat templates. Reads the tokenizer and the
+//! template from a model folder, or from the metadata of a GGUF file.
 
 #[cfg(feature = "text")]
 mod template;

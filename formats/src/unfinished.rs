@@ -8,24 +8,25 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Paths of all existing [`Unfinished`] files, so that a program can remove them when it is
-/// stopped.
+/// The temporary paths of all [`Unfinished`] values. When a program is stopped, it can remove what
+/// is at these paths.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file or folder that is being written. It is removed unless [`Unfinished::finish`] is called.
+/// A file or folder that is being written. When this value is dropped and [`Unfinished::finish`]
+/// was not called, the file or folder is removed.
 pub struct Unfinished {
     path: PathBuf,
     target: PathBuf,
 }
 
 impl Unfinished {
-    /// Chooses an unused name in the target's folder, since a rename must not cross file systems.
-    /// Nothing is created. If the target is a symbolic link, the file that it points to is
-    /// replaced, and the link stays.
+    /// Chooses a temporary name, which contains the process id. It is in the target's folder, since
+    /// a rename must not cross file systems. Nothing is created. If the target is a symbolic link,
+    /// [`Unfinished::finish`] replaces the file that the link points to, and the link stays.
     ///
     /// # Errors
-    /// If the target does not end in a name, is a broken link, or is neither a file nor a folder. A
-    /// rename would replace a device or a pipe with a file.
+    /// If the target does not end in a name, is a broken link, or exists but is neither a file nor
+    /// a folder. (A rename would replace a device or a pipe with a file.)
     pub fn new(target: &Path) -> Result<Self> {
         let target = resolved(target)?;
         let name = target.file_name().with_context(|| {
@@ -43,7 +44,7 @@ impl Unfinished {
         &self.path
     }
 
-    /// Renames the temporary file to the target. A file with that name is replaced.
+    /// Renames the temporary file or folder to the target. An existing file is replaced.
     ///
     /// # Errors
     /// If the file cannot be renamed.
@@ -60,7 +61,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes everything that is unfinished. Call this before the program ends without unwinding.
+/// Removes all unfinished files and folders. Call this before the program ends without unwinding.
 pub fn remove_all() {
     // A thread that is creating a file may hold the lock. Waiting for it could take forever.
     if let Ok(paths) = UNFINISHED.try_lock() {
@@ -101,8 +102,9 @@ pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
 }
 
-/// Adds the file's name to an error that occurred while it was being written. The system's errors,
-/// such as a full disk, do not say which file they are about.
+/// Adds the file's name to a system error that occurred while the file was being written. Such
+/// errors (a full disk, for example) do not say which file they are about. Other errors are
+/// returned unchanged.
 #[must_use]
 pub fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<io::Error>() {

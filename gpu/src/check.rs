@@ -9,7 +9,7 @@ use wgpu::naga::{
 /// Checks that a text is valid WGSL.
 ///
 /// # Errors
-/// If it is not valid. The error is naga's message, with the line.
+/// If it is not valid. The error is naga's message, which shows the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
     let found = |said: String| anyhow!("{name}: this is not valid WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;

@@ -19,14 +19,16 @@ use wgpu::{
     PollError, PollStatus, PollType,
 };
 
-/// Environment variable that selects an adapter: part of its name, `software`, or empty.
+/// Environment variable that selects an adapter. It contains part of the adapter's name or
+/// `software`, or is empty.
 const VARIABLE: &str = "TINY_LLM_GPU";
 
 /// Timeout of a submission, so that a kernel with an endless loop does not make a test hang.
 /// (Mesa's software device ends every loop after 65,536 iterations and has no timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Limits that an adapter must have. The device is opened with them.
+/// The least limits that an adapter must have. The device is opened with the adapter's own limits,
+/// except that [`Self::buffer_bytes`] may lower the size of buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
     /// Threads per workgroup.
@@ -37,7 +39,8 @@ pub struct Needs {
     pub storage_buffers: u32,
     /// Workgroups along an axis.
     pub groups: u32,
-    /// Maximum buffer size. The device is opened with exactly this limit, even if it supports more.
+    /// Maximum buffer size, even if the adapter supports more. If the adapter supports less, its
+    /// own limit applies.
     pub buffer_bytes: u64,
 }
 
@@ -57,7 +60,7 @@ impl Default for Needs {
 /// An allocation on the device failed.
 #[derive(Debug)]
 pub struct OutOfMemory {
-    /// Bytes requested; 0 if unknown.
+    /// Number of bytes requested, or 0 if unknown.
     pub wanted: usize,
 }
 
@@ -75,9 +78,9 @@ impl std::error::Error for OutOfMemory {}
 /// Name, kind and limits of an adapter.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// `llvmpipe (LLVM 15.0.6, 256 bits)`
+    /// Name of the adapter, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
     pub name: String,
-    /// `Vulkan`, `Metal`, `Dx12`
+    /// Name of the graphics interface: `Vulkan`, `Metal` or `Dx12`.
     pub backend: String,
     /// Kind of device, in words.
     pub kind: &'static str,
@@ -109,19 +112,21 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the fastest adapter, or the one whose name contains the value of `TINY_LLM_GPU`.
-    /// `software` selects the CPU implementation of Mesa or Windows.
+    /// Opens the fastest adapter whose name contains the value of `TINY_LLM_GPU`. Without a value,
+    /// opens the fastest of all. The value `software` selects the CPU implementation of Mesa or
+    /// Windows.
     ///
     /// # Errors
-    /// If there is none, or one of its limits is too low.
+    /// If there is no such adapter, or one of its limits is too low.
     pub fn open() -> Result<Self> {
         Self::open_for(&Needs::default())
     }
 
-    /// Opens an adapter with limits other than the ones that this course's kernels need.
+    /// Like [`Gpu::open`], but the adapter must have the limits in `needs`, instead of those that
+    /// this course's kernels need.
     ///
     /// # Errors
-    /// As [`Gpu::open`].
+    /// If there is no such adapter, or one of its limits is too low.
     pub fn open_for(needs: &Needs) -> Result<Self> {
         let asked = std::env::var(VARIABLE).unwrap_or_default().to_lowercase();
         let mut descriptor = InstanceDescriptor::new_without_display_handle();
@@ -176,7 +181,7 @@ impl Gpu {
     /// Returns the process's shared device. The first call opens it.
     ///
     /// # Errors
-    /// As [`Gpu::open`].
+    /// If [`Gpu::open`] fails.
     pub fn shared() -> Result<&'static Self> {
         static SHARED: OnceLock<Result<Gpu, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::open().map_err(|error| format!("{error:#}")));
@@ -189,7 +194,7 @@ impl Gpu {
         &self.about
     }
 
-    /// Returns the number of submissions to the queue.
+    /// Returns the number of passes submitted. (Downloads don't count.)
     #[must_use]
     pub fn submissions(&self) -> usize {
         self.submissions.load(Ordering::Relaxed)
@@ -237,12 +242,13 @@ impl Gpu {
         }
     }
 
-    /// Calls `action` on the device and returns the device's errors.
+    /// Calls `action`. If the device reports an error during the call, returns that error. The
+    /// error names `what`.
     pub(crate) fn scoped<T>(&self, what: &str, action: impl FnOnce() -> T) -> Result<T> {
         self.allocating(what, 0, action)
     }
 
-    /// Like `scoped`, for an action that allocates this many bytes.
+    /// Like `scoped`, for an action that allocates `wanted` bytes.
     pub(crate) fn allocating<T>(
         &self,
         what: &str,

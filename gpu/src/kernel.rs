@@ -22,11 +22,12 @@ pub struct Kernel {
 }
 
 impl Gpu {
-    /// Compiles the entry point `main` of a kernel that reads `reads` buffers and writes one.
+    /// Compiles the entry point `main` of the WGSL in `text`, for a kernel that reads `reads`
+    /// buffers and writes one.
     ///
     /// # Errors
     /// If naga rejects the text, or the device rejects the bindings. The message comes from naga or
-    /// the device. naga's includes the line.
+    /// the device. A message from naga shows the line.
     pub fn kernel(&self, name: &str, text: &str, reads: usize) -> Result<Kernel> {
         check(name, text)?;
         let entry = |binding: usize| {

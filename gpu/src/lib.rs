@@ -1,5 +1,5 @@
-//! Access to a GPU for both engines: everything that week 4's kernels need and that is not a task
-//! of day 5.
+//! Access to a GPU, for your engine and the reference's: everything that week 4's kernels need,
+//! except the tasks of day 5.
 //!
 //! In reading order: `device` (finds and opens an adapter), `memory` (buffers, uploads, downloads),
 //! `check` (validates WGSL without a device), `kernel` (compiles WGSL), `pass` (records kernels and
@@ -9,7 +9,8 @@
 //!
 //! This is the only crate that uses wgpu, and it is built only with the feature `gpu`. naga checks
 //! each kernel before a device compiles it. If the device is lost, memory runs out or a limit is
-//! too low, the error is one line that names the node and the bytes.
+//! too low, the error is one line. If an allocation fails, this line gives the number of bytes. The
+//! caller adds the node to the error.
 
 mod check;
 mod device;

@@ -9,7 +9,8 @@ use crate::{Gpu, OutOfMemory};
 #[derive(Debug, Clone)]
 pub struct Buffer {
     pub(crate) inner: wgpu::Buffer,
-    /// Offset in the device's buffer.
+    /// Offset at which this buffer begins in the device's buffer. 0 unless it is a part of another
+    /// one.
     pub(crate) offset: usize,
     /// Size as requested. The device's buffer is padded to a multiple of 4.
     bytes: usize,
@@ -25,7 +26,7 @@ impl Buffer {
     /// Returns a part of the buffer, which must begin at a multiple of [`ALIGNMENT`].
     ///
     /// # Errors
-    /// If it begins elsewhere, or is outside the buffer.
+    /// If the part begins elsewhere, or is not within the buffer.
     pub fn part(&self, offset: usize, bytes: usize) -> Result<Self> {
         let end = offset.checked_add(bytes);
         ensure!(
@@ -38,7 +39,7 @@ impl Buffer {
     }
 }
 
-/// Alignment of the parts of a buffer, on every device.
+/// A part of a buffer must begin at a multiple of this number of bytes, on every device.
 pub const ALIGNMENT: usize = 256;
 
 /// Converts numbers to bytes for an upload.
@@ -51,7 +52,7 @@ impl Gpu {
     /// Allocates a buffer of zeros.
     ///
     /// # Errors
-    /// If it is too long for a kernel of this device, or memory is insufficient.
+    /// If the buffer is too long for a kernel of this device, or memory is insufficient.
     pub fn buffer(&self, bytes: usize) -> Result<Buffer> {
         let size = (bytes.max(4) as u64).next_multiple_of(4);
         if size > self.about().buffer_bytes {
@@ -70,17 +71,18 @@ impl Gpu {
     /// Allocates a buffer with these bytes, padded with zeros to a multiple of 4.
     ///
     /// # Errors
-    /// As [`Gpu::buffer`].
+    /// If [`Gpu::buffer`] or [`Gpu::write`] fails.
     pub fn upload(&self, bytes: &[u8]) -> Result<Buffer> {
         let buffer = self.buffer(bytes.len())?;
         self.write(&buffer, bytes)?;
         Ok(buffer)
     }
 
-    /// Overwrites the beginning of a buffer. Takes effect before all later submissions.
+    /// Overwrites the beginning of a buffer. If the number of bytes is not a multiple of 4, the
+    /// next 1 to 3 bytes of the buffer become 0. Takes effect before all later submissions.
     ///
     /// # Errors
-    /// If the buffer is shorter, or the device is lost.
+    /// If the buffer is shorter than `bytes`, or the device is lost.
     pub fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
         ensure!(
             bytes.len() <= buffer.bytes,
@@ -108,7 +110,8 @@ impl Gpu {
         let size = (buffer.bytes.max(4) as u64).next_multiple_of(4);
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
         let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // The CPU can't map a kernel's buffer, so its contents are copied to one that it can.
+        // The CPU can't map a kernel's buffer, so its contents are copied to a buffer that the CPU
+        // can map.
         let copy = self.scoped("bytes of a buffer", || {
             let copy = self.device.create_buffer(&descriptor);
             let mut encoder = self.device.create_command_encoder(&Default::default());
@@ -125,7 +128,7 @@ impl Gpu {
     /// Downloads a buffer as f32 numbers.
     ///
     /// # Errors
-    /// As [`Gpu::download`].
+    /// If [`Gpu::download`] fails.
     pub fn numbers(&self, buffer: &Buffer) -> Result<Vec<f32>> {
         Ok(bytemuck::pod_collect_to_vec(&self.download(buffer)?))
     }

@@ -33,7 +33,7 @@ impl Gpu {
 
 impl Pass<'_> {
     /// Records a kernel with `groups` workgroups. `uniforms` are the numbers in binding 0 (an f32
-    /// as its bits). `reads` are the next bindings, and `writes` is the last one.
+    /// is passed as its bits). `reads` are the next bindings, and `writes` is the last one.
     ///
     /// # Errors
     /// If the bindings don't match the kernel, or there are too many workgroups for the device.
@@ -94,11 +94,11 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Records a copy between buffers. Offsets and size are multiples of 4 (Metal:
-    /// `MTLBlitCommandEncoder`).
+    /// Records a copy (Metal: `MTLBlitCommandEncoder`). It copies `bytes` bytes from offset `start`
+    /// of `from` to offset `at` of `to`. All three numbers must be multiples of 4.
     ///
     /// # Errors
-    /// If a range is outside its buffer.
+    /// If a range is outside its buffer, or a number is not a multiple of 4.
     pub fn copy(
         &mut self,
         from: &Buffer,

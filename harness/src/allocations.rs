@@ -13,7 +13,8 @@ use std::{
 };
 
 thread_local! {
-    /// Has a constant initialiser and no destructor, so accessing it never allocates.
+    /// Number of allocations of this thread. It has a constant initialiser and no destructor, so
+    /// accessing it never allocates.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -24,10 +24,11 @@ pub struct Mismatch {
     pub wrong: usize,
 }
 
-/// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
-/// difference. If the tolerance is relative, differences are divided by the magnitude of the
-/// expected number, or by the mean magnitude if that is larger. So a wrong sign of a number near 0
-/// ranks below an error in a number of typical magnitude.
+/// Finds the worst element out of tolerance, if any. A difference that is NaN or infinite ranks
+/// first, then the largest difference. If the tolerance is relative, differences are divided by the
+/// magnitude of the expected number, or by the mean magnitude of all finite expected numbers if
+/// that is larger. So a wrong sign of a number near 0 ranks below an error in a number of typical
+/// magnitude.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -76,11 +77,11 @@ pub fn assert_close(
     assert_close_noting(what, found, expected, tolerance, "");
 }
 
-/// Like [`assert_close`], but puts the lines of `more`, each after a line feed, before the
-/// diagnosis.
+/// Like [`assert_close`], but also prints the lines of `more`, before the diagnosis. Each of these
+/// lines must begin with a line feed.
 ///
 /// # Panics
-/// As [`assert_close`].
+/// If the tensors differ, as in [`assert_close`].
 #[track_caller]
 pub fn assert_close_noting(
     what: &str,
@@ -166,10 +167,10 @@ pub fn assert_picture(what: &str, found: &str, expected: &str) {
     }
 }
 
-/// Like [`assert_close`], but returns the message.
+/// Like [`assert_close`], but returns the message, without a diagnosis.
 ///
 /// # Errors
-/// The explanation, several lines of plain text.
+/// If the tensors differ. The error is the message, several lines of plain text.
 pub fn compare(
     what: &str,
     found: &Tensor,
@@ -206,8 +207,8 @@ pub fn compare(
     Err(message)
 }
 
-/// Returns the row (along the last axis) that contains an element, or `None` if the row is too long
-/// to read.
+/// Returns the row (along the last axis) that contains an element, or `None` if the row has only
+/// this element or is too long to read.
 fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     let (_, lead) = index.split_last()?;
     let mut row = x.view();
@@ -281,7 +282,8 @@ pub fn assert_returns<T>(
 pub struct PanicReport {
     /// The text before "panicked at".
     pub lead: &'static str,
-    /// The cause, if the test knows it. Otherwise Rust's own panics are explained.
+    /// The cause, if the test knows it. If `None`, the harness explains only panics of Rust's
+    /// arithmetic.
     pub diagnosis: Option<&'static str>,
 }
 
@@ -307,13 +309,13 @@ pub fn assert_refuses<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
 pub struct Part {
     /// The task's name in messages: `week1-day1 task 1`.
     pub task: &'static str,
-    /// The function, such as `softmax`.
+    /// Name of the function, such as `softmax`.
     pub what: &'static str,
     /// A check that panics if the function is wrong.
     pub check: fn(),
 }
 
-/// Runs a test of code that uses functions of other tasks. If the test fails, checks these parts in
+/// Runs a test of code that uses functions of other tasks. If the test fails, checks `parts` in
 /// order and reports the first wrong one instead, because the test's own message is misleading
 /// while a part is wrong.
 ///

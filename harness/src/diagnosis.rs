@@ -87,7 +87,8 @@ fn known_or(
     }
 }
 
-/// Like [`of_tensor`], for a written answer, such as a text or a list of tokens.
+/// Like [`of_tensor`], for a written answer, such as a text or a list of tokens. Recognises only
+/// known mistakes.
 pub(crate) fn of_text(what: &str, found: &str) -> String {
     if found == "an error" || found == "None" {
         // Many mistakes lead to this answer, so it doesn't reveal the cause.
@@ -103,8 +104,9 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// Returns whether a number of an answer is close enough to that of a known wrong answer: within
-/// the check's tolerance plus the rounding error of numbers of size `largest`.
+/// Returns whether a number of an answer is close enough to that of a known wrong answer. It must
+/// be within the check's tolerance, or within a rounding error: 1e-5 of `largest`, or 1e-5 of
+/// `known` if the tolerance is relative.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
@@ -171,7 +173,7 @@ fn this_day() -> Option<String> {
     Some(day.to_owned())
 }
 
-/// Returns the messages of the answers, without duplicates.
+/// Returns the recorded messages of these wrong answers, without duplicates.
 fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     let mut texts: Vec<String> = answers
         .filter_map(|answer| {
@@ -195,9 +197,9 @@ fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// Returns the distance of the worst element, as a multiple of the tolerance. Returns `None` if the
-/// shapes differ or the distance is infinite: for a NaN or an infinity, or if no deviation is
-/// allowed.
+/// Returns how far the worst element is from the expected one, as a multiple of the tolerance.
+/// Returns `None` if the shapes differ or the distance is infinite: for a NaN or an infinity, or if
+/// no deviation is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -313,8 +315,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
 }
 
-/// Returns a note if the wrong elements fill whole rows (along the last axis), and no other row has
-/// a wrong element.
+/// Returns a note if some rows (along the last axis) have only wrong elements, and all other rows
+/// have none. Returns an empty text otherwise, or if all rows are wrong.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =

@@ -89,7 +89,8 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
 }
 
 /// Describes the differences between long lists in Rust's format: entry by entry, or as missing and
-/// extra entries. Returns `None` if this description is not shorter than the lists.
+/// extra entries. Returns `None` if the lists are short, if all expected entries are numbers, or if
+/// there is nothing to list.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
     if found.len().max(expected.len()) <= SHORT

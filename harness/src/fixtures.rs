@@ -1,7 +1,7 @@
 //! Committed inputs and expected outputs, written by `python-ref/oracle`.
 //!
-//! One safetensors file per day in `tests/fixtures/`. A tensor is named `CASE/NAME`
-//! (`task_1_softmax/signed/x`); for each case the file's metadata holds one JSON object:
+//! `tests/fixtures/` has one safetensors file per day. A tensor is named `CASE/NAME`
+//! (`task_1_softmax/signed/x`). For each case, the file's metadata holds one JSON object:
 //!
 //! ```json
 //! {"seed": 7, "why": "two fully masked rows", "scalars": {"scale": 0.5},
@@ -9,10 +9,11 @@
 //!  "reveals": ["softmax-wrong-axis"]}
 //! ```
 //!
-//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes; the oracle
+//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes. The oracle
 //! has checked that their answers differ from the expected output by at least 20 tolerances. If
-//! present, `nan` explains a NaN on this input. If `nan_place` lists elements, the explanation is
-//! given only if exactly these are NaN.
+//! present, `nan` explains a NaN on this input. If `nan_place` gives a range of elements in
+//! row-major order (`[start, end]`, without `end`), the explanation is given only if exactly these
+//! elements are NaN.
 
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
@@ -48,7 +49,7 @@ impl Fixtures {
     /// Opens `tests/fixtures/NAME.safetensors`.
     ///
     /// # Panics
-    /// If the file is missing or is not a safetensors file: the repository is incomplete.
+    /// If the file is missing or is not a safetensors file. (The repository is then incomplete.)
     #[must_use]
     pub fn open(name: &str) -> Self {
         panics::install();
@@ -134,7 +135,7 @@ impl Case<'_> {
             .unwrap_or_else(|| panic!("case {} has no scalar {name:?}", self.name))
     }
 
-    /// Returns a scalar that is a count.
+    /// Returns a scalar that is a whole number, such as `n_heads`.
     ///
     /// # Panics
     /// If the scalar is missing or not a whole number.
@@ -170,18 +171,18 @@ impl Case<'_> {
     /// Asserts that `found` matches the oracle's `output`.
     ///
     /// # Panics
-    /// If it doesn't match. The message shows the case, the seed, the purpose, both shapes, the
-    /// worst index, both values and the tolerance.
+    /// If it doesn't match. The message shows the case, the purpose and the seed of its input, the
+    /// shapes, the worst index, both values and the tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
     }
 
-    /// Like [`Case::check`], but the message has the lines of `more`, each after a line feed, in
-    /// place of the seed and the purpose.
+    /// Like [`Case::check`], but the message has the lines of `more` in place of the purpose and
+    /// the seed. Each of these lines must begin with a line feed.
     ///
     /// # Panics
-    /// As [`Case::check`].
+    /// If `found` doesn't match, as in [`Case::check`].
     #[track_caller]
     pub fn check_noting(&self, output: &str, found: &Tensor, more: &str) {
         let what = format!("{}/{output}", self.name);
@@ -200,7 +201,7 @@ impl Case<'_> {
     /// The message names the wrong rows.
     ///
     /// # Panics
-    /// As [`Case::check`].
+    /// If `found` doesn't match, as in [`Case::check`].
     #[track_caller]
     pub fn check_rows(&self, output: &str, rows: &[String], found: &Tensor) {
         let (expected, tolerance) = (self.tensor(output), self.tolerance(output));

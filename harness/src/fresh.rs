@@ -23,8 +23,8 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Creates a generator of one task's inputs. Each task has its own `label`, so its inputs
-    /// differ.
+    /// Creates a generator of one task's inputs. Each task has its own `label`, so that different
+    /// tasks get different inputs.
     #[must_use]
     pub fn new(label: &str) -> Self {
         let seed = std::env::var(VARIABLE).unwrap_or_default();
@@ -44,7 +44,7 @@ impl Fresh {
         (self.state.get() >> 32) as u32
     }
 
-    /// Returns a whole number below `n`.
+    /// Returns a random whole number below `n`.
     pub fn below(&self, n: usize) -> usize {
         ((u64::from(self.bits()) * n as u64) >> 32) as usize
     }

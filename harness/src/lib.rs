@@ -1,7 +1,7 @@
 //! Support for tests: fixtures, assertions that explain failures, diagnoses of known mistakes, and
 //! a counter of allocations.
 //!
-//! Only tests import the harness; solutions don't.
+//! Only tests and examples import the harness. Solutions don't.
 
 pub mod allocations;
 pub mod check;

@@ -7,7 +7,7 @@ use crate::check::{assert_accepts, assert_refuses};
 /// Returns the result of `make` if it neither panics nor returns an error.
 ///
 /// # Panics
-/// If `make` panics or returns an error. The message is that of the panic or the error.
+/// If `make` panics or returns an error. The message contains that of the panic or the error.
 #[track_caller]
 pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E>) -> T {
     assert_accepts(what, make)
@@ -43,8 +43,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
 
-/// Returns whether `text` contains `part`. A number must occur as a whole (120 does not contain
-/// 12). For anything else, case is ignored.
+/// Returns whether `text` contains `part`. If `part` is a number, it must occur as a whole number
+/// (120 does not contain 12). Otherwise, case is ignored.
 fn says(text: &str, part: &str) -> bool {
     if part.bytes().all(|byte| byte.is_ascii_digit()) {
         numbers(text).any(|number| number == part)
@@ -86,8 +86,8 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Asserts that a message does not swap two numbers. A number belongs to the name before it, or
-/// else to the name after it.
+/// Asserts that a message does not swap two numbers. A number belongs to the nearest name before
+/// it. If there is none, it belongs to the nearest name after it.
 ///
 /// # Panics
 /// If each of the two numbers belongs to the other's name.

@@ -21,7 +21,7 @@ impl Stored {
     /// Opens `tests/fixtures/NAME.safetensors`.
     ///
     /// # Panics
-    /// If the file is missing or is not a safetensors file: the repository is incomplete.
+    /// If the file is missing or is not a safetensors file. (The repository is then incomplete.)
     pub(crate) fn open(name: &str) -> Self {
         let path = path(name);
         let bytes = std::fs::read(&path)

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Tolerance {
     /// Maximum absolute difference.
     Absolute(f32),
-    /// Maximum difference relative to the larger magnitude.
+    /// Maximum difference, as a fraction of the larger magnitude of the two values.
     Relative(f32),
 }
 

@@ -1,4 +1,4 @@
-//! Chooses a rung for each format.
+//! Chooses a rung (set of kernels) for each format.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -19,16 +19,16 @@ impl Choice {
         Self { rungs: TensorType::READ.map(of), alike: false }
     }
 
-    /// Makes each row's result independent of the other rows: it is the same, to the last bit, as
-    /// if the row were computed alone. So requests that are computed together don't affect each
-    /// other. If a learner's kernel supports only a few rows, it is replaced by a provided kernel
-    /// that adds in the same order as the kernel for many rows.
+    /// Makes the result for each row of activations independent of the other rows: it is the same,
+    /// to the last bit, as if the row were computed alone. So requests that are computed together
+    /// don't affect each other. If a learner's kernel supports only a few rows, provided kernels
+    /// replace it, which add in the same order for any number of rows.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }
     }
 
-    /// Returns whether a row's result never depends on the other rows.
+    /// Returns whether the result for a row of activations never depends on the other rows.
     #[must_use]
     pub fn is_alike(&self) -> bool {
         self.alike
@@ -70,7 +70,7 @@ pub struct Next {
 
 impl Choice {
     /// Returns, for each format, the highest rung whose kernel the learner has written, and the
-    /// kernels on higher rungs that the learner still has to write.
+    /// kernel to write next: the one on the lowest of the higher rungs on which it is missing.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. If the course
     /// teaches a format but provides its kernel on some rung, that kernel counts as written as soon
@@ -171,7 +171,8 @@ mod tests {
         assert_eq!(choice.rung(TensorType::Q4_K), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), highest);
         assert_eq!(named(next), [format!("{highest} Q4_K")]);
-        // All kernels are written. A rung whose kernels are all provided is never chosen.
+        // All kernels are written. A rung whose kernels are all provided is never chosen for a
+        // format that the course teaches.
         let (choice, next) = choose(|_, _| true);
         assert_eq!(choice.rung(TensorType::Q4_K), highest);
         assert_eq!(named(next), [""; 0]);

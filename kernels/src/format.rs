@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 /// A format whose weights are integers and scales.
 pub trait Format {
-    /// The type, which determines the sizes of its blocks.
+    /// The tensor type, which determines the sizes of the format's blocks.
     const TYPE: TensorType;
     /// Number of weights that share a scale: 16 or 32.
     const PER_SCALE: usize;
@@ -25,15 +25,16 @@ pub enum Zero {
     Minimum,
 }
 
-/// Returns whether the format has one scale of activations per block. That is true for blocks of 32
-/// weights. For blocks of 256 weights, all activations of a super-block share one scale.
+/// Returns whether a format's activations have one scale per block of 32, which is so if its
+/// weights are in blocks of 32. For blocks of 256 weights, all activations of a super-block share
+/// one scale.
 #[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
 }
 
-/// Returns whether a block's scale is a power of two, stored in one byte, as in `MXFP4`. The scales
-/// of all other formats are half-precision numbers.
+/// Returns whether a block's scale is a power of two, stored in one byte, as in `MXFP4`. In all
+/// other formats, it is a half-precision number.
 #[must_use]
 pub const fn power_of_two<F: Format>() -> bool {
     matches!(F::TYPE, TensorType::MXFP4)
@@ -64,7 +65,7 @@ formats! {
     Q5_1: 32, Zero::Minimum, 31;
     // The kernels for many rows add 128 to the signed codes of the file.
     Q8_0: 32, Zero::Offset(128), 255;
-    // The looked-up codes are twice the unscaled weights, plus 12.
+    // The kernels look codes up in a table of twice the unscaled weights, plus 12.
     MXFP4: 32, Zero::Offset(12), 24;
     Q2_K: 16, Zero::Minimum, 3;
     Q3_K: 16, Zero::Offset(4), 7;

@@ -1,5 +1,6 @@
-//! The fused rung, for formats whose product is not a task: each block is decoded into a small
-//! array, which the compiler keeps in registers, and multiplied immediately.
+//! The fused rung (set of kernels), for formats whose product is not a task of the course: each
+//! block is decoded into a small array, which the compiler keeps in registers, and multiplied
+//! immediately.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
@@ -10,7 +11,7 @@ use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 /// each weight.
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
-/// Returns this rung's kernel for a type, or `None` if its product is a task of the course.
+/// Returns the fused dot product for a type, or `None` if that product is a task of the course.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -43,8 +44,9 @@ fn each<const BYTES: usize, const LEN: usize>(
     sum
 }
 
-/// Computes `Σ w·x` for a row of Q5_0 blocks, `x [32 · blocks]`. A block is `d` (f16), 32 fifth
-/// bits, and 16 bytes that each hold the low four bits of two weights: `w = d·(q − 16)`.
+/// Computes `Σ w·x` for a row of Q5_0 blocks, `x [32 · blocks]`. A block is `d` (f16), the fifth
+/// bits of its 32 weights, and 16 bytes that each hold the low four bits of two weights: `w = d·(q
+/// − 16)`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     crate::withheld::check("fused::dot_q5_0");

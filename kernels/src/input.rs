@@ -23,13 +23,14 @@ pub struct Input {
     pub cols: usize,
     /// Values, `[rows, cols]`.
     pub values: Vec<f32>,
-    /// The quantized rows, `[rows, super_blocks]`, as of the last call that prepared the input.
+    /// The quantized rows, `[rows, super_blocks]`. They match the values only while the input is
+    /// [`Prepared`] with integers.
     pub int8: Vec<Int8SuperBlock>,
-    /// The quantized rows in the layout of a matrix unit, `[rows / 16, super_blocks]`. Valid only
-    /// if `has_tiles`. The buffer is reused.
+    /// The quantized rows in the layout of a matrix unit, `[⌈rows / 16⌉, super_blocks]`. Valid only
+    /// if `has_tiles`; the buffer is kept for reuse.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
-    /// Whether the tiles match the current integers.
+    /// Whether `tiles` match the current `int8`.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) has_tiles: bool,
 }
@@ -44,8 +45,8 @@ pub fn room(values: &mut Vec<f32>, n: usize) {
     }
 }
 
-/// An input that is ready for matrix products. While it is borrowed, nothing can write to the
-/// input, so its integers always match its values.
+/// An input that is ready for matrix products. This value borrows the input, so nothing can write
+/// to the input while it exists, and the integers always match the values.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
     input: &'a Input,
@@ -71,7 +72,8 @@ impl Deref for Prepared<'_> {
 }
 
 impl Input {
-    /// Creates an input `[values / cols, cols]` whose integers were made elsewhere.
+    /// Creates an input `[values.len() / cols, cols]` from values and integers that were quantized
+    /// elsewhere.
     ///
     /// # Panics
     /// If the values aren't whole rows, or the number of super-blocks is wrong.
@@ -154,8 +156,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Copies rows of another input, including their integers: row `i` becomes row `of(i)` of
-    /// `from`.
+    /// Copies rows of another input, including their integers: row `i` of this input becomes a copy
+    /// of row `of(i)` of `from`.
     pub fn gather<S: Schedule>(
         &mut self,
         team: &Team<S>,

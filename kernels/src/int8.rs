@@ -10,10 +10,10 @@ pub const BLOCK: usize = 32;
 /// `Q6_K`).
 pub const SUM: usize = 16;
 
-/// [`SUPER_BLOCK`] activations as int8: each activation is its value times its block's scale. If a
-/// row's length is not a multiple of [`SUPER_BLOCK`], its last super-block is padded with zeros. If
-/// an activation is NaN or infinite, its block's scale is NaN, and so is every product with the
-/// block.
+/// [`SUPER_BLOCK`] activations as int8: an activation is its element of `values` times its block's
+/// scale. If a row's length is not a multiple of [`SUPER_BLOCK`], its last super-block is padded
+/// with zeros. If an activation is NaN or infinite, its block's scale is NaN, and so is every
+/// product with the block.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
@@ -48,7 +48,7 @@ pub(crate) fn scale(absmax: f32) -> f32 {
     if absmax.is_finite() { absmax / 127.0 } else { f32::NAN }
 }
 
-/// Returns the largest magnitude in `x`. If an element is NaN, returns NaN, which `f32::max` would
+/// Returns the largest of `magnitudes`. If one of them is NaN, returns NaN, which `f32::max` would
 /// not. Compares bits: floats without a sign have the same order as their bits, and every NaN comes
 /// after infinity.
 #[cfg(any(
@@ -61,7 +61,8 @@ pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
     f32::from_bits(magnitudes.into_iter().fold(0, |most, x| most.max(x.to_bits())))
 }
 
-/// Calls `quantize` for every [`SUPER_BLOCK`] values of a row. Pads the last ones with zeros.
+/// Calls `quantize` for every [`SUPER_BLOCK`] values of a row. If fewer are left at the end, pads
+/// them with zeros.
 ///
 /// This function is always inlined into its caller, so that `quantize` may use the caller's
 /// instructions.

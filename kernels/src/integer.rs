@@ -1,6 +1,6 @@
-//! The integer rung's product for Q5_0, which the course decodes but does not multiply. Formats
-//! that the course does not teach have no product here: their weights are always unpacked first,
-//! even for a single row of activations.
+//! The dot product of the integer rung (set of kernels) for Q5_0, which the course decodes but does
+//! not multiply. Formats that the course does not teach have no product here: their weights are
+//! always unpacked first, even for a single row of activations.
 
 use crate::{blocks::f16_at, input::Int8SuperBlock};
 

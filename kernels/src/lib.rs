@@ -1,5 +1,7 @@
-//! Kernels that are provided, not taught: the rungs of the ladder that a learner does not write,
-//! the formats that the course does not teach, and the data types of all kernels.
+//! Kernels that are provided, not taught. A rung is one set of kernels, such as those with AVX2
+//! instructions, and the ladder is all rungs, from slow to fast. This crate has the rungs that a
+//! learner does not write, the formats that the course does not teach, and the data types of all
+//! kernels.
 //!
 //! In reading order:
 //!
@@ -7,11 +9,13 @@
 //! |---|---|
 //! | `matrix`, `input` | operands: weights in the bytes of a file, and rows of activations |
 //! | `parallel` | the team of threads, and the part of the output that each thread writes |
-//! | `rung` | the ladder: names, and which rungs this machine can run |
+//! | `rung`, `choice` | the ladder: names, available rungs, and the rung of each format |
 //! | `blocks` | formats that the course does not teach: their layout, reading and writing |
 //! | `repack` | a second layout of weights, with rows side by side |
 //! | `provided` | the table from rung, format and number of rows to a kernel of this crate |
-//! | `fused`, `integer`, `unpacked` | scalar rungs, for formats that the course does not teach |
+//! | `fused`, `integer` | scalar dot products that are not tasks of the course |
+//! | `unpacked` | unpacked weights, in one form for all integer formats |
+//! | `prefetch`, `streams` | reading weights from memory at the full bandwidth |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
 //! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
 //! | `q8_rows` | rows of a KV cache with 8 bits per number |
@@ -27,13 +31,14 @@
 //! - `mod.rs`: what the instructions do, and the table from format to kernels.
 //! - `lanes.rs`: loads, stores and sums on slices, with most of the `unsafe` code.
 //! - One short file per format, such as `q4_0.rs`: how to unpack codes, scales and minimums from a
-//!   block, and the format's two kernels, `few` and `many`.
-//! - `blocks.rs` and `super_blocks.rs`: a few rows of activations (limited by memory bandwidth)
-//!   times blocks of 32 weights and of 256.
-//! - `many.rs`: many rows of activations (limited by arithmetic). Rows of weights are unpacked
-//!   once, side by side, into a `panel.rs`, and `product.rs` multiplies the panel by all rows of
-//!   activations. In `avx2`, blocks of 32 weights need no panel: `columns.rs` keeps them in
-//!   registers. `eights.rs` has the kernels for repacked weights.
+//!   block. In `avx2` and `avx512`, it also has the format's two kernels, `few` and `many`.
+//! - `blocks.rs` and `super_blocks.rs`: products with a few rows of activations, for formats with
+//!   blocks of 32 and of 256 weights. Memory bandwidth is the limit.
+//! - `many.rs`: products with many rows of activations. Arithmetic is the limit. Rows of weights
+//!   are unpacked once, side by side, into a panel (`panel.rs`), and `product.rs` multiplies the
+//!   panel by all rows of activations. In `neon`, the loop of `many.rs` is in `panel.rs`. In
+//!   `avx2`, blocks of 32 weights need no panel: `columns.rs` keeps them in registers, and
+//!   `eights.rs` has the kernels for repacked weights.
 //! - `float.rs`: weights that are already floats.
 //! - `quantize.rs`: quantizes activations.
 //!
@@ -94,7 +99,8 @@ pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Minimum number of rows of activations for which arithmetic, not memory bandwidth, is the limit.
+/// Minimum number of rows of activations for which vector kernels unpack weights once for all rows,
+/// because arithmetic limits them more than memory bandwidth does. (AVX2 has its own minimum.)
 pub const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.

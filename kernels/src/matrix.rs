@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Result, ensure};
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 
-/// A row-major matrix `[rows, cols]`. Each row is a whole number of blocks and computes one output.
+/// A row-major matrix `[rows, cols]`. Each row is a whole number of blocks. The dot product of a
+/// row and the input is one output.
 #[derive(Debug, Clone)]
 pub struct Matrix {
     /// Number of outputs.
@@ -17,7 +18,8 @@ pub struct Matrix {
     pub tensor_type: TensorType,
     /// All rows, `rows · row_bytes` bytes.
     bytes: Bytes,
-    /// A copy that kernels read instead, see [`repack`](crate::repack::repack). Clones share it.
+    /// A copy that kernels read instead of `bytes`, see [`repack`](crate::repack::repack). All
+    /// clones of the matrix share the copy.
     copy: Arc<OnceLock<Repacked>>,
 }
 
@@ -37,8 +39,8 @@ impl Matrix {
     /// Creates a matrix from `bytes`.
     ///
     /// # Errors
-    /// If a row isn't a whole number of blocks, or the number of bytes doesn't match shape and
-    /// type.
+    /// If a row isn't a whole number of blocks, or the number of bytes doesn't match the shape and
+    /// the type.
     pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
         let Some(row_bytes) = tensor_type.row_bytes(cols) else {
             anyhow::bail!(
@@ -56,7 +58,7 @@ impl Matrix {
         Ok(Self { rows, cols, tensor_type, bytes, copy: Arc::default() })
     }
 
-    /// Creates a matrix of f32 values, for tests and small matrices. `values [rows · cols]`.
+    /// Creates a matrix of f32 values from `values [rows · cols]`, for tests and small matrices.
     ///
     /// # Panics
     /// If there are not `rows · cols` values.
@@ -66,9 +68,8 @@ impl Matrix {
         Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
     }
 
-    /// Splits this matrix into `n` matrices, whose rows are stored in it one matrix after the
-    /// other. An example is a tensor with three axes, such as the experts of a layer. Nothing is
-    /// copied.
+    /// Splits this matrix into `n` matrices of consecutive rows, with the same number of rows each.
+    /// An example is a tensor with three axes that holds all experts of a layer. Nothing is copied.
     ///
     /// # Errors
     /// If the number of rows is not a multiple of `n`.
@@ -96,9 +97,9 @@ impl Matrix {
         Some([weight / self.cols, weight % self.cols])
     }
 
-    /// Sets the copy that kernels read. The copy has the same weights in the layout of the file. If
-    /// `interleaved`, it has the layout of [`repack`](crate::repack) instead. All clones of the
-    /// matrix share it. A matrix keeps its first copy.
+    /// Sets the copy that kernels read, unless the matrix has one already. The copy holds the same
+    /// weights, in the layout of [`repack`](crate::repack) if `interleaved`, and otherwise in the
+    /// layout of the file. All clones of the matrix share the copy.
     pub(crate) fn set_copy(&self, bytes: Bytes, interleaved: bool) {
         let _ = self.copy.set(Repacked { bytes, interleaved });
     }
@@ -107,7 +108,7 @@ impl Matrix {
     /// or `None` if the matrix has no such copy.
     ///
     /// # Panics
-    /// If there are no such rows.
+    /// If the matrix doesn't have these rows.
     #[inline]
     pub(crate) fn eight_rows(&self, group: usize) -> Option<&[u8]> {
         let copy = self.copy.get().filter(|copy| copy.interleaved)?;

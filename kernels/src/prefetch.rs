@@ -4,8 +4,8 @@
 //! best distance for explicit prefetches, differ:
 //!
 //! - On an Intel server (Emerald Rapids), prefetching 4 KiB ahead made a kernel 1.6 times as fast.
-//! - On AMD's Zen 4, that distance is slower than no prefetching, and a distance of 1 KiB gains 5
-//!   %.
+//! - On AMD's Zen 4, that distance is slower than no prefetching, and a distance of 1 KiB gains
+//!   5 %.
 //! - On its successor Zen 5, one core decodes up to 10 % faster with 2 KiB than with 1 KiB.
 //!
 //! So the distance depends on the processor's vendor and family, unless [`VARIABLE`] sets it.
@@ -14,12 +14,12 @@
 
 use std::{arch::x86_64::*, sync::OnceLock};
 
-/// Name of the variable that sets the prefetch distance in bytes; 0 disables prefetching:
-/// `TINY_LLM_PREFETCH=2048`.
+/// Name of the environment variable that sets the prefetch distance in bytes; 0 disables
+/// prefetching: `TINY_LLM_PREFETCH=2048`.
 const VARIABLE: &str = "TINY_LLM_PREFETCH";
 
-/// Prefetch distance in bytes. A read from memory takes several hundred cycles, in which a core
-/// multiplies a few kilobytes of weights.
+/// Prefetch distance in bytes on processors that are not from AMD. A read from memory takes several
+/// hundred cycles, in which a core multiplies a few kilobytes of weights.
 const AHEAD: usize = 4096;
 const AHEAD_ZEN_4: usize = 1024;
 const AHEAD_ZEN_5: usize = 2048;
@@ -43,9 +43,9 @@ pub(super) fn distance() -> usize {
 /// Prefetches the next tile or page of a KV cache while the current one is used.
 ///
 /// If the data is contiguous (`in_a_row`), Zen 5 prefetches it by itself, and explicit prefetches
-/// make it slower. On one core, with 1,000 positions and SmolLM2-360M's shape, attention took 4.4
-/// ms per token with explicit prefetches and 2.2 ms without. If the data isn't contiguous, Zen 5
-/// needs the prefetches, like other processors.
+/// make the reads slower. On one core, with 1,000 positions and SmolLM2-360M's shape, attention
+/// took 4.4 ms per token with explicit prefetches and 2.2 ms without. If the data isn't contiguous,
+/// Zen 5 needs the prefetches, like other processors.
 pub(super) fn prefetch_next(from: *const u8, len: usize, in_a_row: bool) {
     static FINDS_ROWS: OnceLock<bool> = OnceLock::new();
     let finds = || *FINDS_ROWS.get_or_init(|| amd_family().is_some_and(|family| family >= ZEN_5));

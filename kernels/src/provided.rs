@@ -1,4 +1,4 @@
-//! The table from rung, format and number of rows to a kernel of this crate.
+//! The table from rung (set of kernels), format and number of rows to a kernel of this crate.
 
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -21,8 +21,8 @@ use crate::{
 use crate::{amx, avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
-/// Returns this crate's kernel for a matrix of `tensor_type` and `rows` rows of activations on this
-/// rung, or `None` if there is none.
+/// Returns this rung's kernel for a matrix of `tensor_type` and `rows` rows of activations, or
+/// `None` if this crate has none.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     withheld::check("provided::kernel");
@@ -42,8 +42,8 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
 }
 
 /// Returns this crate's kernel for a matrix that was repacked for this rung, and for `rows` rows of
-/// activations. Returns `None` if the weights are in the layout of the file, or a kernel for that
-/// layout is faster.
+/// activations. Returns `None` if the weights are in the layout of the file, or if the kernel for
+/// the file's layout is faster.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(unused_variables, reason = "only AVX2 has kernels for repacked weights")

@@ -27,9 +27,9 @@ const ROUND: f32 = 12_582_912.0;
 /// Rows of `dim` elements each, stored one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Q8Rows<'a> {
-    /// `[n, row_words(dim)]`
+    /// The scales and codes of all rows, `[n, row_words(dim)]`.
     pub words: &'a [u32],
-    /// `D`, the number of elements in a row.
+    /// The number of elements in a row, `D`.
     pub dim: usize,
 }
 

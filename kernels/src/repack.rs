@@ -1,11 +1,11 @@
-//! A second layout of weights, which is made once, when a model is loaded: a block of each of eight
-//! rows, side by side.
+//! A second layout of weights, which is made once, when a model is loaded. It stores a block of
+//! each of eight rows side by side.
 //!
 //! In a file, a vector kernel finds the codes of a row next to each other. To have a row in each
 //! lane, it must transpose them each time. Here they are transposed once. The layout of eight
 //! blocks is element by element: element 0 of the eight rows, then element 1 of the eight rows, and
 //! so on. An element is a half-precision number, or four bytes of anything else. The eight blocks
-//! take as many bytes as before.
+//! take as many bytes as in the file.
 
 use std::ops::Range;
 
@@ -42,10 +42,12 @@ fn parts(tensor_type: TensorType) -> Option<[Part; 2]> {
 }
 
 /// Copies matrices into memory of the process, in huge pages if the system has them, so that
-/// kernels read the copies and not the file. `rung` returns the rung that multiplies a format. If
-/// that rung has kernels for this module's layout, the copy has this layout. Otherwise it keeps the
-/// layout of the file. Kernels for a repacked matrix add in the same order as those for many rows
-/// of activations. Returns the size of the memory in bytes.
+/// kernels read the copies and not the file. Returns the size of the memory in bytes.
+///
+/// `rung` returns the rung (set of kernels) that multiplies a format. If that rung has kernels for
+/// this module's layout, and the number of rows is a multiple of eight, the copy has this layout.
+/// Otherwise it has the layout of the file. Kernels for a repacked matrix add in the same order as
+/// those for many rows of activations.
 ///
 /// # Errors
 /// If the system refuses the memory.
@@ -93,10 +95,11 @@ fn is_possible(tensor_type: TensorType, rows: usize) -> bool {
     parts(tensor_type).is_some() && rows.is_multiple_of(ROWS)
 }
 
-/// Writes `rows` in the layout of this module. They are whole rows of `row_bytes` bytes each.
+/// Writes `rows` to `out` in the layout of this module. They are whole rows of `row_bytes` bytes
+/// each, and their number is a multiple of eight.
 ///
 /// # Panics
-/// If [`is_possible`] is false, or the lengths differ.
+/// If the format has no such layout, or the lengths of `rows` and `out` differ.
 fn interleave(tensor_type: TensorType, row_bytes: usize, rows: &[u8], out: &mut [u8]) {
     let parts = parts(tensor_type).expect("a format with this layout");
     let block_bytes = tensor_type.block_bytes();

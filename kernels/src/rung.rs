@@ -1,11 +1,13 @@
-//! The ladder's rungs: their names, and which of them this machine can run.
+//! The rungs of the ladder: their names, and which of them this machine can run. A rung is one set
+//! of kernels, such as those with AVX2 instructions.
 
 use std::{fmt, str::FromStr};
 
-/// Name of the variable that selects a rung for every command: `TINY_LLM_KERNELS=naive`.
+/// Name of the environment variable that selects a rung for every command:
+/// `TINY_LLM_KERNELS=naive`.
 pub const VARIABLE: &str = "TINY_LLM_KERNELS";
 
-/// The rungs of the ladder. Each is tested against the first.
+/// The rungs of the ladder. Each rung is tested against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rung {
     /// Decode a row into a buffer, then multiply.
@@ -18,13 +20,14 @@ pub enum Rung {
     Avx2,
     /// Multiply integers with 512-bit instructions, including dot products of bytes (x86-64).
     Avx512Vnni,
-    /// Multiply many rows of activations with tiles (x86-64).
+    /// Multiply many rows of activations with the tiles of a matrix unit (x86-64).
     Amx,
     /// Multiply integers with 128-bit instructions (64-bit Arm).
     Neon,
-    /// Also use dot products of bytes (64-bit Arm).
+    /// Like [`Self::Neon`], but with dot products of bytes (64-bit Arm).
     NeonDot,
-    /// Also use matrix products of bytes (64-bit Arm).
+    /// Like [`Self::NeonDot`], but multiply many rows of activations with matrix products of bytes
+    /// (64-bit Arm).
     NeonI8mm,
     /// Multiply integers with 128-bit instructions (WebAssembly).
     Simd128,
@@ -85,8 +88,8 @@ impl Rung {
         }
     }
 
-    /// Returns why the operating system withholds a rung that the processor has, or `None` if it
-    /// doesn't.
+    /// Returns why the operating system withholds this rung from a processor that has its
+    /// instructions. Returns `None` if the system doesn't withhold it.
     #[must_use]
     pub fn refused(self) -> Option<String> {
         #[cfg(target_arch = "x86_64")]
@@ -143,7 +146,7 @@ impl Rung {
         }
     }
 
-    /// Returns the rung whose kernels are used if this one has none.
+    /// Returns the rung whose kernels are used for the formats for which this rung has none.
     #[must_use]
     pub fn below(self) -> Self {
         match self {

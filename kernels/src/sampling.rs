@@ -1,11 +1,12 @@
-//! Chooses a token from its logits without sorting the vocabulary. It gives the same tokens as week
-//! 1 for the same random numbers, to the last bit.
+//! Chooses a token from its logits without sorting the vocabulary. From the same logits and random
+//! numbers, it chooses the same tokens as the sampler of week 1.
 //!
-//! Week 1 processes the whole vocabulary in every step. Here each step processes only the
-//! candidates that the previous steps kept, in the order of their ids. Top-k uses a selection
-//! algorithm, and top-p pops the largest candidates from a heap until it has enough. The candidates
-//! that have been ruled out have weight 0 in week 1's sums. So omitting them changes no sum, as
-//! long as the others are added in the same order: see `Candidates::weigh`.
+//! The sampler of week 1 processes the whole vocabulary in every step (top-k, top-p, min-p,
+//! drawing). Here each step processes only the candidates that the previous steps kept, in the
+//! order of their ids. Top-k uses a selection algorithm, and top-p pops the largest candidates from
+//! a heap until it has enough. The candidates that have been ruled out have weight 0 in week 1's
+//! sums. So omitting them changes no sum, as long as the others are added in the same order: see
+//! `Candidates::weigh`.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -15,7 +16,7 @@ use tiny_llm_formats::request::SamplerOptions;
 #[derive(Debug, Clone)]
 pub struct Sampler {
     options: SamplerOptions,
-    /// `[V]`, after the repetition penalty.
+    /// The logits after the repetition penalty, `[V]`.
     logits: Vec<f32>,
     /// `[V]`: for each token, the number of the choice that last penalised it.
     penalised: Vec<u64>,
@@ -57,9 +58,9 @@ impl Sampler {
     /// prompt, and `uniform` is a random number in `[0, 1)`.
     ///
     /// # Panics
-    /// If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if top-k or top-p
-    /// is on and a logit is NaN, because NaN has no order. (If both are off, the largest logit is
-    /// chosen, as in week 1.)
+    /// If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if a logit is NaN
+    /// and top-k or top-p is applied (at a temperature above 0), because NaN has no order. (If both
+    /// are off, the largest logit is chosen, as in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();
@@ -115,8 +116,8 @@ impl Candidates {
         }
     }
 
-    /// Keeps the most probable candidates whose probabilities add up to at least `p`. `heap` is
-    /// scratch memory.
+    /// Keeps the most probable candidates, just enough that their probabilities add up to at least
+    /// `p`. `heap` is scratch memory.
     fn top_p(&mut self, p: f32, heap: &mut Vec<Candidate>) {
         self.assert_ordered();
         let Some((max, sum)) = self.weigh() else { return };
@@ -167,8 +168,8 @@ impl Candidates {
         last
     }
 
-    /// Computes `e^(logit − max)` of each candidate. Returns the maximum and the sum, or `None` if
-    /// there are no candidates.
+    /// Computes `e^(logit − max)` of each candidate. Returns the largest logit and the sum of the
+    /// weights, or `None` if there are no candidates or all their logits are NaN.
     ///
     /// The additions have the order in which `ndarray` adds the whole vocabulary, where the weights
     /// of all other tokens are 0: eight sums of every eighth token, then the remaining tokens.

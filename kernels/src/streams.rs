@@ -8,7 +8,7 @@ pub(super) const STREAMS: usize = 4;
 
 /// Fills a tile. `dot(rows, t)` multiplies four rows of weights by row `t` of the activations. The
 /// tile's rows of weights are divided into four parts, one for each stream. If a part is shorter
-/// than the others, its stream repeats the part's last row.
+/// than the others, its stream repeats the tile's last row.
 ///
 /// This function is always inlined into its caller, because `dot` uses instructions for which this
 /// file is not compiled. Without inlining, `dot` would be a function call for every four rows.
@@ -27,7 +27,7 @@ pub(super) fn each_four(
 
 /// Like [`each_four`], but `several(rows, t)` multiplies four rows of weights by `N` rows of
 /// activations, starting at row `t`, so that weights are unpacked once for all of them. `dot`
-/// handles the remaining rows.
+/// handles the remaining rows of activations.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn each_four_by<const N: usize>(
@@ -50,7 +50,8 @@ pub(super) fn each_four_by<const N: usize>(
     });
 }
 
-/// Calls `work` for every four rows of weights, with their columns in the tile.
+/// Calls `work` for every four rows of weights, with the columns of the tile that hold their
+/// outputs.
 #[inline(always)]
 fn each_stretch(
     weight: &Matrix,

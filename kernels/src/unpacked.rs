@@ -1,5 +1,6 @@
-//! Unpacked weights, in one form for all integer formats. The integer rung uses it to multiply
-//! prompts.
+//! Unpacked weights, in one form for all integer formats. The integer rung (set of kernels)
+//! multiplies them: always for prompts, and for a single row of activations if the format has no
+//! dot product.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -14,7 +15,7 @@ use crate::{
 pub struct Unpacked {
     /// Signed codes, with the format's offset already subtracted.
     pub codes: [i8; SUPER_BLOCK],
-    /// One scale for every 16 weights, as in the finest format.
+    /// One scale for every 16 weights, which is as many as any format has.
     pub scales: [f32; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`. Zeros in formats without minimums.
     pub mins: [f32; SUPER_BLOCK / SUM],

@@ -5,9 +5,10 @@
 //! instructions. That works for simple loops. Products of quantized weights need special
 //! instructions, so they are written by hand in the other folders.
 //!
-//! The whole process uses the same unit: the machine's best, or the one of the rung that the
-//! environment names ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan,
-//! so two engines with different rungs in one process don't change each other's results.
+//! The whole process uses the same unit: the machine's best, or the unit of the rung (set of
+//! kernels) that the environment names ([`VARIABLE`](crate::rung::VARIABLE)). The unit doesn't
+//! depend on an engine's plan, so two engines with different rungs in one process don't change each
+//! other's results.
 
 #![allow(
     unsafe_code,
@@ -52,7 +53,8 @@ impl Unit {
         }
     }
 
-    /// Returns the unit of this process: the one of the rung in the environment, or else the best.
+    /// Returns the unit of this process: the unit of the rung that the environment names, or else
+    /// the best.
     #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
@@ -74,8 +76,8 @@ impl Unit {
 /// memory ordering.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
-/// Makes all threads use this rung for everything in this file from now on. This is for tests that
-/// compare units; an engine never calls it.
+/// Makes all threads use the unit of this rung for every function of this module from now on. This
+/// is for tests that compare units; an engine never calls it.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
@@ -85,8 +87,8 @@ pub fn use_rung(rung: Rung) {
     IN_USE.store(Unit::of(rung) as u8, Ordering::Relaxed);
 }
 
-/// Compiles loops for every unit. The functions in `on` take the unit as their first argument, and
-/// the functions next to it use the current unit.
+/// Compiles loops for every unit. The functions in the module `on` take the unit as their first
+/// argument. The public functions with the same names use the unit of this process.
 macro_rules! for_each_unit {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
         $(
@@ -149,16 +151,16 @@ for_each_unit! {
     tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
     /// Computes [`tile_sum`] for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
-    /// Converts `rows [n, D]` to f32: `out [n, D]`. This is exact: a code times its scale has 18
-    /// bits.
+    /// Converts `rows [n, D]` to f32: `out [n, D]`. This is exact: a code times its scale has at
+    /// most 18 bits, and an f32 holds 24.
     widen_q8(rows: Q8Rows<'_>, out: &mut [f32]);
     /// Computes [`tile_scores_q8`] with plain loops.
     tile_scores_q8_of_any(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]);
-    /// Computes the same as [`tile_sum`] of widened values, to the last bit: `values [n, D]`.
+    /// Computes the same as [`tile_sum`] with the widened `values [n, D]`, to the last bit.
     tile_sum_q8(weights: &[f32], factors: &[f32], values: Q8Rows<'_>, out: &mut [f32]);
-    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A scale is the largest magnitude
-    /// divided by 127, rounded down to f16. If a number of a block is NaN, infinite or above 8
-    /// million, the scale is NaN, and so is the whole block.
+    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A block's scale is its largest
+    /// magnitude divided by 127, rounded down to f16. If a number of the block is NaN or infinite,
+    /// or its magnitude is above about 8.3 million, the scale is NaN, and so is the whole block.
     narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
@@ -194,8 +196,8 @@ pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut 
     tile_scores_transposed_of_any(q, k, scale, scores);
 }
 
-/// Computes the same as [`tile_scores`] of widened keys, to the last bit: `q [G][D]`,
-/// `keys [n, D]`.
+/// Computes the same as [`tile_scores`] with the widened `keys [n, D]`, to the last bit. `q` is
+/// `[G][D]`.
 pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]) {
     let done = 0;
     #[cfg(target_arch = "x86_64")]
@@ -236,15 +238,15 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
         // SAFETY: a unit is in use only if the processor has its rung's instructions.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx512 => unsafe { values::widen(x, out) },
-        // SAFETY: as above. `half` would call a function for every eight numbers.
+        // SAFETY: as above. The crate `half` would call a function for every eight numbers.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2 => unsafe { avx2::float::widen(x, out) },
-        // `half` uses the instruction that 64-bit Arm has for it.
+        // On 64-bit Arm, the crate `half` uses the instruction for this conversion.
         _ => x.convert_to_f32_slice(out),
     }
 }
 
-/// Prefetches memory that will be read next, if that helps. `in_a_row` means that `x` directly
+/// Prefetches `x`, which will be read next, if that helps. `in_a_row` means that `x` directly
 /// follows the memory that is being read now. Some processors prefetch such memory by themselves.
 pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     #[cfg(target_arch = "x86_64")]
@@ -335,7 +337,8 @@ mod tests {
                 let mut out = numbers(heads * dim, 4);
                 on::tile_sum_of_any(unit, &scores, &factors, &v, dim, &mut out);
                 assert_close(&out, &sums, unit);
-                // These functions have their own instructions, so the unit in use selects them.
+                // These two functions have hand-written kernels, which are chosen by the unit of
+                // this process.
                 let (mut chosen, mut out) = (vec![7.0; heads * TILE], numbers(heads * dim, 4));
                 tile_scores(&q, &k, dim, 0.5, &mut chosen);
                 assert_close(&chosen, &expected, Unit::in_use());
@@ -356,8 +359,8 @@ mod tests {
             let mut scores = vec![7.0; queries * TILE];
             tile_scores_transposed(&q, &k, 0.3, &mut scores);
             assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}");
-            // Each query's scores also equal those that it gets by itself, as in a pass with a few
-            // rows.
+            // The scores also equal those of keys that are not transposed, which a pass with a few
+            // rows uses.
             let keys: Vec<f32> =
                 (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
             tile_scores(&all, &keys, dim, 0.3, &mut expected);

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static WITHHELD: AtomicBool = AtomicBool::new(false);
 
-/// Disables the provided kernels of formats and rungs until the process ends. They can't be enabled
-/// again, because the tested code runs in the same process.
+/// Disables the kernels of this crate that would solve a task, until the process ends. Nothing can
+/// enable them again, because the code under test runs in the same process and could do so.
 pub fn withhold() {
     WITHHELD.store(true, Ordering::Relaxed);
 }
 
-/// Panics if the kernel `name` is disabled.
+/// Panics if kernels are disabled. `name` is the one that was called.
 pub(crate) fn check(name: &str) {
     assert!(
         !WITHHELD.load(Ordering::Relaxed),

@@ -8,8 +8,8 @@ use crate::{
     stack::{Frame, Link, Stack},
 };
 
-/// Maximum nesting of objects and arrays. At greater depth, only the shortest completion is
-/// allowed.
+/// Maximum nesting of objects and arrays. At greater depth, all bytes are those of the shortest
+/// completion, except within keys, strings and numbers.
 pub const MOST_DEPTH: usize = 64;
 /// Maximum number of parallel parses of a text. If there are more, those with the shortest
 /// completions are kept.
@@ -22,14 +22,14 @@ enum Place {
     Value(NodeId, bool),
     /// In a scalar, in this state of its automaton.
     Scalar(u32),
-    /// In a string of this kind, after this many characters, and in this state within the next
-    /// character.
+    /// In a string of this kind. The first number is the state within the next character. The
+    /// second is the number of characters before that, as far as it matters.
     Text(NodeId, u32, u32),
     /// After `{`.
     FirstKey,
     /// After the comma of an object. The flag says whether a space may come first.
     Key(bool),
-    /// In a key.
+    /// In a key, in this state of its automaton.
     KeyText(u32),
     /// After the key of the property with this tag.
     Colon(u32),
@@ -76,7 +76,8 @@ pub(crate) struct Automaton {
 }
 
 impl Automaton {
-    /// Creates the automaton of kind `root`. `nodes` must have room for one more automaton.
+    /// Creates the automaton of kind `root`. Returns `None` if one more automaton does not fit into
+    /// `nodes`.
     pub(crate) fn new(mut nodes: Nodes, root: NodeId) -> Option<Self> {
         let mut nfa = Nfa::new();
         let end = nfa.any_spelling(0);
@@ -107,7 +108,8 @@ impl Automaton {
         }
     }
 
-    /// Creates a position from parses, without duplicates.
+    /// Creates a position from these parses. Removes duplicates and, if there are too many parses,
+    /// those with the longest completions.
     fn several(&self, found: Vec<Thread>) -> Option<Position> {
         let mut all: Vec<Thread> = Vec::new();
         for thread in found {
@@ -284,7 +286,8 @@ impl Automaton {
         Link::push(&link.outer, Frame::Array(id, count))
     }
 
-    /// Returns the state of a string after one more byte of a character.
+    /// Returns the position in a string after one more byte of a character. `place` is the state
+    /// after that byte.
     fn behind_byte(&self, node: NodeId, place: u32, count: u32) -> Place {
         if self.nodes.dfa.tag(place).is_none() {
             return Place::Text(node, place, count);
@@ -299,7 +302,7 @@ impl Automaton {
         Thread { place, stack: stack.clone() }
     }
 
-    /// Handles the first byte of a value.
+    /// Appends the parses after the first byte of a value of kind `id` to `to`.
     fn begin(&self, id: NodeId, byte: u8, stack: &Stack, to: &mut Vec<Thread>) {
         match (self.nodes.node(id), byte) {
             (Node::Union(all), _) => all.iter().for_each(|&id| self.begin(id, byte, stack, to)),
@@ -386,7 +389,8 @@ impl Automaton {
         self.nodes.close_object(object, object.behind(tag), true, text);
     }
 
-    /// Appends the shortest text that closes the innermost object or array.
+    /// Appends the shortest text that closes the innermost object or array. `comma` says whether a
+    /// comma must come before the first value that is still missing.
     fn close_frame(&self, stack: &Stack, mut comma: bool, text: &mut Vec<u8>) {
         match stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => {

@@ -1,4 +1,4 @@
-//! Deterministic automata: each byte leads from a state to at most one other.
+//! Deterministic automata: each byte leads from a state to at most one next state.
 
 use std::{
     cmp::Reverse,
@@ -9,7 +9,7 @@ use crate::nfa::{Nfa, TooLarge};
 
 /// Maximum number of states in all automata of a schema together.
 pub(crate) const MOST_PLACES: usize = 250_000;
-/// Maximum steps for converting a graph to an automaton.
+/// Maximum number of steps for converting a graph to an automaton.
 const MOST_WORK: usize = 5_000_000;
 
 /// Larger than any distance to an accepting state.
@@ -25,7 +25,7 @@ pub(crate) struct Raw {
     pub(crate) between: Vec<bool>,
 }
 
-/// All automata of a schema. Every state leads to an accepting state.
+/// All automata of a schema. From every state, an accepting state can be reached.
 #[derive(Debug, Default)]
 pub(crate) struct Dfa {
     edges: Vec<(u8, u8, u32)>,
@@ -34,11 +34,11 @@ pub(crate) struct Dfa {
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Its edges are `edges[first..last]`.
+    /// The state's edges are `Dfa::edges[first..last]`.
     first: u32,
     last: u32,
     tag: Option<u32>,
-    /// The first byte of the shortest path to an accepting state.
+    /// The first byte of the path that [`Dfa::close`] takes.
     byte: u8,
 }
 
@@ -61,8 +61,9 @@ impl Dfa {
         &self.edges[first as usize..last as usize]
     }
 
-    /// Appends the shortest text that leads to an accepting state, the first in byte order if there
-    /// are several. Returns that state.
+    /// Appends a text that leads to an accepting state, and returns that state. Chooses the text
+    /// with the fewest bytes, including the accepting state's cost (see [`Dfa::add`]). If there are
+    /// several, chooses the first in byte order.
     pub(crate) fn close(&self, mut place: u32, text: &mut Vec<u8>) -> u32 {
         while self.tag(place).is_none() {
             let byte = self.places[place as usize].byte;
@@ -72,8 +73,8 @@ impl Dfa {
         place
     }
 
-    /// Adds an automaton. Returns `None` if it accepts no text. `cost(tag)` is the number of bytes
-    /// that are still needed after an accepting state with that tag.
+    /// Adds an automaton and returns its start state, or `None` if it accepts no text. `cost(tag)`
+    /// is the number of bytes that are still needed after an accepting state with that tag.
     ///
     /// # Errors
     /// If there are too many states.
@@ -117,7 +118,8 @@ impl Dfa {
         Ok(Some(names[0]))
     }
 
-    /// Returns whether some text is accepted from both states.
+    /// Returns whether some text is accepted from both states, or too many pairs of states would
+    /// have to be compared.
     pub(crate) fn meet(&self, a: u32, b: u32) -> bool {
         let (mut seen, mut open) = (std::collections::HashSet::new(), vec![(a, b)]);
         while let Some((a, b)) = open.pop() {
@@ -149,7 +151,7 @@ impl Dfa {
 }
 
 /// Returns the number of bytes that each state still needs: the length of a path to an accepting
-/// state plus that state's cost.
+/// state plus that state's cost, for the path with the smallest sum.
 fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut back: Vec<Vec<u32>> = vec![Vec::new(); raw.edges.len()];
     for (from, edges) in raw.edges.iter().enumerate() {
@@ -180,8 +182,8 @@ fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 impl Raw {
-    /// Converts a graph. A state of the automaton is a set of the graph's states. If these have
-    /// several tags, the smallest counts.
+    /// Converts a graph to an automaton. A state of the automaton is a set of the graph's states.
+    /// If these have several tags, the automaton's state gets the smallest.
     ///
     /// # Errors
     /// If it becomes too large.
@@ -231,8 +233,8 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Builds an automaton from a start state, the successor of a state on a byte, and whether a
-    /// state is accepting.
+    /// Builds an automaton from its start state. `next` returns the state after a byte. `is_end`
+    /// returns whether a state is accepting.
     ///
     /// # Errors
     /// If it becomes too large.
@@ -268,14 +270,14 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Returns the successor on a byte.
+    /// Returns the state after a byte.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = &self.edges[place as usize];
         edges.iter().find(|&&(low, high, _)| low <= byte && byte <= high).map(|&(.., to)| to)
     }
 }
 
-/// Adds an edge. Adjacent ranges with the same successor are merged.
+/// Adds an edge. Adjacent ranges that lead to the same state are merged.
 fn push(edges: &mut Vec<(u8, u8, u32)>, (first, last, to): (u8, u8, u32)) {
     match edges.last_mut() {
         Some((_, end, same)) if *same == to && u16::from(*end) + 1 == u16::from(first) => {
@@ -285,7 +287,7 @@ fn push(edges: &mut Vec<(u8, u8, u32)>, (first, last, to): (u8, u8, u32)) {
     }
 }
 
-/// Adds all states reachable without reading a byte.
+/// Returns `set` with all states that can be reached from it without reading a byte.
 fn closure(nfa: &Nfa, mut set: Vec<u32>, work: &mut usize) -> Vec<u32> {
     set.sort_unstable();
     set.dedup();

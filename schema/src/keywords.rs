@@ -1,5 +1,5 @@
-//! Converts a schema's JSON to kinds of values. Every keyword is either read or refused. The error
-//! gives its name and position.
+//! Converts a schema's JSON to kinds of values. Every keyword is read, ignored (annotations) or
+//! refused. The error gives the name and position of a refused keyword.
 
 use crate::{
     json::Json,
@@ -13,7 +13,7 @@ use crate::{
 
 type Fields<'a> = &'a [(String, Json)];
 
-/// Maximum number of nodes in a schema.
+/// Maximum number of kinds of values, in all schemas of a request together.
 const MOST_NODES: usize = 10_000;
 /// Maximum nesting of schemas.
 const MOST_DEPTH: usize = 64;
@@ -36,7 +36,7 @@ const ANNOTATIONS: [&str; 12] = [
     "definitions",
 ];
 /// Keywords that are read if the schema has no `$ref`, `allOf`, `anyOf`, `oneOf`, `const` or
-/// `enum`.
+/// `enum`. (`type` is also read together with `const` or `enum`.)
 const READ: [&str; 17] = [
     "type",
     "properties",
@@ -135,7 +135,7 @@ impl<'a> One<'_, 'a> {
         result.or_else(|_| self.refuse(&below, problem))
     }
 
-    /// Refuses keywords that must not be combined with this one.
+    /// Refuses all keywords except `name`, those in `with`, and annotations.
     fn alone(&self, name: &str, with: &[&str]) -> Read<()> {
         for (key, _) in self.fields {
             let key = key.as_str();

@@ -1,27 +1,30 @@
-//! Constraints on answers: a value of a JSON Schema, or a call of one of several tools. Computes
-//! which bytes may follow, and the shortest completion.
+//! Constrains answers to values that match a JSON Schema, or to calls of given tools. Computes
+//! which bytes may follow an unfinished answer, and its shortest completion.
 //!
 //! A schema is parsed (`read`, `keywords`) into kinds of values that refer to each other (`node`).
 //! Unsupported keywords are [`Refused`], with name and position. Scalars, keys and strings with a
 //! pattern become deterministic automata (`pattern`, `number`, via `nfa` and `dfa`). Objects,
-//! arrays and recursive kinds use a stack (`automaton`).
+//! arrays and recursive kinds use a stack (`stack`, `automaton`).
 //!
-//! **Format of answers.** Properties are in the order of the schema, followed by any others. There
-//! are no spaces, except an optional one after a comma or a colon. Keys, values of `enum` and
-//! `const`, and strings with a pattern or a format have their shortest spelling. Other strings may
-//! have any spelling. Numbers have at most 15 digits on each side of the point and two in the
-//! exponent. Numbers with a bound have at most 15 in total and no exponent. Whole numbers have no
-//! point. An array or object nested in 64 others gets the shortest completion.
+//! **Format of answers.** Properties are in the order of the schema. Properties that the schema
+//! does not list come after them. There are no spaces, except an optional one after a comma or a
+//! colon. Keys, values of `enum` and `const`, and strings with a pattern or a format have their
+//! shortest spelling. Other strings may have any spelling. Numbers have at most 15 digits on each
+//! side of the point and two in the exponent. Numbers with a bound have at most 15 digits in total
+//! and no exponent. Numbers of the type `integer` have neither point nor exponent. If an array or
+//! object is nested in 64 others, all bytes in it are those of the shortest completion, except
+//! within keys, strings and numbers.
 //!
 //! **Supported keywords.** `type` (one or several); `properties`, `required`,
 //! `additionalProperties`; `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in
 //! characters; `pattern`; `format` (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`);
 //! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers;
-//! `enum`, `const`; `anyOf`; `oneOf` if no value can match two branches; `allOf` with one entry;
-//! `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on) are ignored.
-//! Everything else is refused.
+//! `enum`, `const`; `anyOf`; `oneOf` if it is certain that no value matches two branches; `allOf`
+//! with one entry; `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on)
+//! are ignored. Everything else is refused.
 //!
-//! [`prices`] computes the price of each token of a vocabulary after a state.
+//! [`prices`] computes the price of each token of a vocabulary after a state: the number of tokens
+//! that the answer still needs after that token.
 
 mod automaton;
 mod dfa;
@@ -62,7 +65,7 @@ pub struct Tool {
     pub parameters: Option<Json>,
 }
 
-/// The model's syntax of a tool call: `{"name": …, "arguments": …}` between two texts.
+/// The model's syntax of a tool call: the object `{"name": …, "arguments": …}` between two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Text before the call.
@@ -78,11 +81,12 @@ impl Style {
     pub const TAGS: Self = Self { open: "<tool_call>\n", close: "\n</tool_call>" };
 }
 
-/// The shape of an answer.
+/// The shape of an answer: which texts are allowed.
 pub struct Shape {
     automaton: Automaton,
     style: Style,
-    /// Whether the answer may also be any text that does not begin like a call.
+    /// Whether the answer may also be any text without a call. If [`Style::open`] is not empty, a
+    /// call may follow the text. If it is empty, an answer is a call exactly if it begins with `{`.
     free: bool,
     /// Whether another call may follow a call, on the next line.
     several: bool,
@@ -103,7 +107,7 @@ impl PartialEq for Shape {
 
 impl Eq for Shape {}
 
-/// The state after some bytes.
+/// The state after the first bytes of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State(At);
 
@@ -113,7 +117,7 @@ enum At {
     Begin,
     /// In a text, after this many bytes of a call's beginning.
     Free(usize),
-    /// In a text that can no longer become a call.
+    /// In plain text that can no longer become a tool call.
     Text,
     /// In [`Style::open`], after this many of its bytes.
     Open(usize),
@@ -146,12 +150,13 @@ impl Shape {
         Self::of_schema(&schema)
     }
 
-    /// Creates the shape of a call of one of these tools. If `free`, any text that is not a call is
-    /// also allowed.
+    /// Creates the shape of a call of one of these tools. If `free`, any text without a call is
+    /// also allowed, and if the style has a text before the call, the call may follow any text.
     ///
     /// # Errors
-    /// If there are no tools or too many, two have the same name, or a schema is refused. The
-    /// pointer then begins with `/tools/0/function/parameters`, as in requests.
+    /// If there are no tools or too many, two have the same name, or a schema is refused or lacks
+    /// `"type": "object"`. In the last two cases, the pointer begins with
+    /// `/tools/0/function/parameters` for the first tool, as in requests.
     pub fn of_calls(tools: &[Tool], style: Style, free: bool) -> Result<Self, Refused> {
         if tools.is_empty() || tools.len() > MOST_TOOLS {
             let problem = format!("found {} tools, expected 1 to {MOST_TOOLS}", tools.len());
@@ -223,7 +228,7 @@ impl Shape {
         &self.name
     }
 
-    /// Returns the number of states of its automata.
+    /// Returns the number of states of the shape's automata.
     #[must_use]
     pub fn places(&self) -> usize {
         self.automaton.len()

@@ -1,5 +1,5 @@
-//! Nondeterministic graphs of bytes. Sets of texts are first described by such a graph, which `dfa`
-//! converts to an automaton.
+//! Nondeterministic automata over bytes, called graphs here. A set of texts is first described by
+//! such a graph, which `dfa` converts to a deterministic automaton.
 
 use regex_syntax::utf8::Utf8Sequences;
 
@@ -20,15 +20,16 @@ pub(crate) struct Spot {
     pub(crate) free: Vec<u32>,
     /// The tag of a text that ends here. `None` if no text may end here.
     pub(crate) tag: Option<u32>,
-    /// Whether the state is between two characters of a string.
+    /// Whether the state is between two characters of a string. Only [`Nfa::character`] sets it.
     pub(crate) between: bool,
 }
 
-/// Too many states, or too much work.
+/// Error: an automaton has too many states, or takes too much work to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
-/// A graph. Each function adds a path from a state, and returns the state at its end.
+/// A graph. Each function that adds paths takes the state at their start as `from`, and returns the
+/// state at their end.
 #[derive(Debug)]
 pub(crate) struct Nfa {
     pub(crate) spots: Vec<Spot>,

@@ -11,7 +11,7 @@ use crate::{
 /// The index of a kind of value.
 pub(crate) type NodeId = u32;
 
-/// Maximum length of the shortest answer.
+/// Maximum length of the shortest text of a kind, in bytes.
 pub(crate) const MOST_SHORTEST: usize = 16_384;
 
 /// Maximum number of steps of the search for the shortest texts.
@@ -22,14 +22,14 @@ const MOST_WORK: usize = 50_000_000;
 pub(crate) enum Node {
     /// No value matches.
     Never,
-    /// The texts of an automaton, from this state: a number, a word, one of a list of values, or a
-    /// string with a pattern.
+    /// The texts that an automaton accepts from this state: a number, a word, one of a list of
+    /// values, or a string with a pattern.
     Scalar(u32),
     /// Any string with this many characters.
     Text { least: u32, most: Option<u32> },
     /// An array with this many values of a kind.
     Array { items: NodeId, least: u32, most: Option<u32> },
-    /// An object with properties in this order, each at most once.
+    /// An object with the listed properties in this order, each at most once.
     Object(Object),
     /// A value of any of these kinds.
     Union(Vec<NodeId>),
@@ -41,9 +41,10 @@ pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
     /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
-    /// For each index `i`, the automaton of the next key, with quotation marks, if property `i` is
-    /// the first that may still follow. Its tags are indices of the listed properties. The tag of
-    /// any other key is the number of properties.
+    /// `keys[i]` is the start of the automaton of the next key (with quotation marks) if property
+    /// `i` is the first listed one that may still follow. It is `None` if no key may follow. The
+    /// tag of a listed property's key is the property's index. The tag of any other key is the
+    /// number of listed properties.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Property {
 }
 
 impl Object {
-    /// Returns the first required property from index `at` on.
+    /// Returns the index of the first required property from index `at` on.
     pub(crate) fn required(&self, at: usize) -> Option<usize> {
         (at..self.properties.len()).find(|&i| self.properties[i].required)
     }
@@ -69,13 +70,13 @@ impl Object {
         }
     }
 
-    /// Returns the index from which properties may follow the one with this tag.
+    /// Returns the index of the first property that may follow the one with this tag.
     pub(crate) fn behind(&self, tag: usize) -> usize {
         (tag + 1).min(self.properties.len())
     }
 }
 
-/// All kinds of a schema.
+/// All kinds of values of a schema, and their automata.
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
@@ -101,7 +102,7 @@ impl Nodes {
     /// Finds the shortest texts, removes kinds without a value, and creates the automata of keys.
     ///
     /// # Errors
-    /// If they become too large.
+    /// If a text or an automaton becomes too large.
     pub(crate) fn finish(&mut self) -> Result<(), TooLarge> {
         self.shortest = vec![None; self.all.len()];
         // Each round finds the shortest texts of kinds with one more level of nesting.
@@ -232,7 +233,8 @@ impl Nodes {
     }
 
     /// Appends what an object still needs after a value or its opening brace: the missing required
-    /// properties from index `at` on, and the closing brace.
+    /// properties from index `at` on, and the closing brace. `comma` says whether the first of
+    /// these properties needs a comma before it.
     pub(crate) fn close_object(
         &self,
         object: &Object,
@@ -259,7 +261,8 @@ impl Nodes {
         first.iter().all(|&a| second.iter().all(|&b| self.apart(a, b)))
     }
 
-    /// Returns the kinds of a union, or the kind itself.
+    /// Returns the kinds of a union. For any other kind, returns the kind itself, or nothing if no
+    /// value is of this kind.
     fn kinds(&self, id: NodeId) -> Vec<NodeId> {
         let one = if self.has(id) { vec![id] } else { Vec::new() };
         if let Node::Union(all) = self.node(id) { all.clone() } else { one }
@@ -280,8 +283,8 @@ impl Nodes {
         }
     }
 
-    /// Like [`Nodes::disjoint`], but compares only kinds that contain no other kinds, so that it
-    /// terminates.
+    /// Like [`Nodes::disjoint`], but never looks into objects, so that it terminates. It treats any
+    /// two objects as overlapping.
     fn scalars_apart(&self, a: NodeId, b: NodeId) -> bool {
         let (first, second) = (self.kinds(a), self.kinds(b));
         first.iter().all(|&a| {

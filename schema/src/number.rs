@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
-/// Maximum number of digits.
+/// Maximum number of digits on each side of the point, or in total if the number has a bound.
 const MOST: u8 = 15;
 /// Maximum number of digits in an exponent.
 const MOST_POWER: u8 = 2;
@@ -72,7 +72,7 @@ pub(crate) struct State {
     negative: bool,
     /// Number of digits so far: before the point, after it, and in the exponent.
     digits: [u8; 3],
-    /// For each bound, how the digits so far compare with it.
+    /// For each bound, how the digits so far compare with it, regardless of signs.
     sides: Vec<Ordering>,
     rest: u32,
 }
@@ -152,7 +152,8 @@ impl Numbers {
         };
         let digits = usize::from(state.digits[1]);
         let mut sides = sides.into_iter().zip(self.bounds()).map(|(side, bound)| {
-            // A bound with more digits is larger, because it has no trailing zeros.
+            // If all digits so far are equal, a bound with more digits is larger, because it has no
+            // trailing zeros.
             let side = side.then(digits.min(bound.fraction.len()).cmp(&bound.fraction.len()));
             let value = match (state.negative, bound.negative) {
                 (false, false) => side,

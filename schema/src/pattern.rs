@@ -2,9 +2,9 @@
 //!
 //! Supported are characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites),
 //! groups, `|`, the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of
-//! the outermost alternatives. They mean the same as in ECMAScript, so `\d` is one of ten digits.
-//! As in JSON Schema, a pattern without `^` and `$` may match anywhere in the string. Lookaround
-//! and backreferences are refused by name.
+//! the outermost alternatives. All of them mean the same as in ECMAScript, so `\d` is one of ten
+//! digits. As in JSON Schema, a pattern without `^` and `$` may match anywhere in the string.
+//! Lookaround and backreferences are refused by name.
 
 use crate::nfa::{LAST, Nfa, TooLarge};
 
@@ -203,7 +203,7 @@ impl Reader {
         if self.eat(")") { Ok(inner) } else { Err("expected \")\" at the end".to_owned()) }
     }
 
-    /// Parses the count after a part.
+    /// Parses the count after a part, if there is one.
     fn counted(&mut self, part: Pattern) -> Result<Pattern, String> {
         let (least, most) = match self.peek() {
             Some('*') => (0, None),
@@ -229,7 +229,7 @@ impl Reader {
         }
     }
 
-    /// Parses `2}`, `2,}` or `2,5}`, except the closing brace.
+    /// Parses `2}`, `2,}` or `2,5}`, including the closing brace.
     fn braces(&mut self) -> Result<(u32, Option<u32>), String> {
         let wrong = || "found \"{\", expected a count such as {2}, {2,} or {2,5}".to_owned();
         let least = self.number().ok_or_else(wrong)?;
@@ -339,7 +339,7 @@ impl Reader {
     }
 }
 
-/// Returns all other characters.
+/// Returns all characters outside these ranges.
 fn not(mut ranges: Ranges) -> Ranges {
     ranges.sort_unstable();
     let (mut others, mut next) = (Vec::new(), 0);

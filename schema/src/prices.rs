@@ -1,4 +1,5 @@
-//! Computes the price of each token of a vocabulary after a state, in one walk of a tree.
+//! Computes the price of each token of a vocabulary after a state, in one walk of a tree. The price
+//! is the number of tokens that the text still needs after that token.
 //!
 //! The results equal those of week 3, day 7. Three optimisations make this faster:
 //!
@@ -6,16 +7,17 @@
 //!   its subtree. So a subtree that is not allowed is skipped in one step, without any look-up.
 //! - The grammar computes the effect of a byte on a state only once. A table stores the result. In
 //!   a string, nearly every byte leads back to the same state.
-//! - The number of tokens from a position on depends only on the rest of the text, and closing
-//!   texts often share a long suffix. So the tokens of that suffix are not counted again for the
-//!   next text.
+//! - The number of tokens that a text needs from a position on depends only on the rest of the
+//!   text, and closing texts often share a long suffix. So the tokens of that suffix are not
+//!   counted again for the next text.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 /// The price of a token that is not allowed.
 pub const NEVER: u16 = u16::MAX;
 
-/// Maximum number of states in the table.
+/// When the table has this many states, all but those of the current path are removed. If the path
+/// is long, the limit is higher.
 const MOST_STATES: usize = 2048;
 /// The next state has not been computed yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -43,7 +45,7 @@ pub struct Tree {
     tokens: Vec<u32>,
     vocabulary: usize,
     deepest: usize,
-    /// The node of each text of one byte, if there is one.
+    /// For each byte, the node of the texts that begin with it, if there are any.
     first: Box<[Option<u32>; 256]>,
 }
 
@@ -59,8 +61,8 @@ struct Node {
 }
 
 impl Tree {
-    /// Creates the tree of all tokens' texts, in the order of their ids. Tokens with an empty text
-    /// are omitted.
+    /// Creates the tree of all tokens' texts. `texts` is in the order of the tokens' ids. Tokens
+    /// with an empty text are omitted.
     ///
     /// # Panics
     /// If the texts have more than 2³² bytes.
@@ -85,7 +87,7 @@ impl Tree {
                     first[usize::from(byte)] = Some(number(nodes.len()));
                 }
                 open.push(nodes.len());
-                // A node without tokens has the same index as the next node.
+                // If the node has no tokens, the next node has the same value of `tokens`.
                 let depth = number(depth);
                 nodes.push(Node { byte, depth, end: 0, tokens: number(at) });
             }
@@ -119,14 +121,14 @@ impl Tree {
     }
 }
 
-/// Computes the minimum number of tokens in a text. Keeps the results for all suffixes of the last
-/// text.
+/// Computes the minimum number of tokens that make a text. Keeps the results for all suffixes of
+/// the last text.
 #[derive(Debug, Default)]
 struct Fewest {
     /// The last text, with its last byte first.
     text: Vec<u8>,
     /// `counts[i]`: the minimum for the last `i` bytes, or `None` if they can't be made of tokens.
-    /// At first it has only the entry for no bytes, which is 0.
+    /// `counts[0]` is 0. Empty before the first text.
     counts: Vec<Option<u32>>,
 }
 
@@ -165,7 +167,8 @@ struct Table<S> {
     states: Vec<S>,
     /// The next state: `next[256 · state + byte]`.
     next: Vec<u32>,
-    /// Minimum number of tokens that complete each state, if already computed.
+    /// For each state, the minimum number of tokens that make its closing text, if already
+    /// computed.
     needed: Vec<Option<u16>>,
 }
 
@@ -183,7 +186,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
         })
     }
 
-    /// Removes all states except these, and renumbers them.
+    /// Removes all states except those in `kept`, and gives these new numbers.
     fn forget(&mut self, kept: &mut [u32]) {
         let states: Vec<S> =
             kept.iter().map(|&number| self.states[number as usize].clone()).collect();
@@ -221,9 +224,9 @@ impl<S: Clone + Eq + Hash> Prices<S> {
         }
     }
 
-    /// Returns the prices `[V]` in this state: for each token, the number of tokens that the text
-    /// still needs after it. The price is [`NEVER`] if the token is not allowed, or if no tokens
-    /// complete the text after it.
+    /// Returns the prices `[V]` in this state: for each token, the minimum number of tokens that
+    /// make the closing text after it. The price is [`NEVER`] if the token is not allowed, or if no
+    /// tokens make that closing text.
     pub fn of<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, state: &S) -> Arc<[u16]> {
         if let Some(prices) = self.known.get(state) {
             return Arc::clone(prices);
@@ -274,7 +277,8 @@ impl<S: Clone + Eq + Hash> Prices<S> {
         prices
     }
 
-    /// Returns the minimum number of tokens that complete the state with this number.
+    /// Returns the minimum number of tokens that make the closing text of the state with this
+    /// number, or [`NEVER`] if no tokens make it.
     fn needed<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, number: u32) -> u16 {
         let number = number as usize;
         *self.table.needed[number].get_or_insert_with(|| {

@@ -39,10 +39,10 @@ pub(crate) struct Reader {
     pub(crate) nodes: Nodes,
     /// The JSON pointer from which each kind was read.
     pointers: Vec<String>,
-    /// The document's kinds, by position.
+    /// The nodes that have been made for the document, by their positions in it (JSON pointers).
     pub(crate) known: HashMap<String, NodeId>,
     any: Option<NodeId>,
-    /// Unions whose branches must not overlap.
+    /// Unions whose branches must not overlap, with these branches.
     pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
     pub(crate) depth: usize,
 }
@@ -59,7 +59,8 @@ impl Reader {
         }
     }
 
-    /// Resolves references between kinds.
+    /// Resolves references between kinds, and checks the result. `root` is the kind of the whole
+    /// answer.
     ///
     /// # Errors
     /// If a kind refers only to itself, the branches of a `oneOf` cannot be told apart, no value
@@ -91,7 +92,7 @@ impl Reader {
         Ok(self.nodes)
     }
 
-    /// Returns the kinds of a union, with nested unions replaced by their kinds.
+    /// Appends the kinds of a union to `to`, with nested unions replaced by their kinds.
     fn expand(
         &self,
         id: NodeId,
@@ -131,7 +132,7 @@ impl Reader {
         (self.nodes.all.len() - 1) as NodeId
     }
 
-    /// Returns the kind of any value.
+    /// Returns the kind that all values match.
     pub(crate) fn any(&mut self) -> NodeId {
         if let Some(any) = self.any {
             return any;
@@ -154,7 +155,7 @@ impl Reader {
         id
     }
 
-    /// Returns the kind of one of these values.
+    /// Returns the kind that exactly these values match.
     pub(crate) fn values(&mut self, values: &[&Json]) -> Result<Node, TooLarge> {
         let mut nfa = Nfa::new();
         for value in values {

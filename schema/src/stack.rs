@@ -12,7 +12,8 @@ use crate::node::NodeId;
 pub(crate) enum Frame {
     /// An object, and the index of the first property that may still follow.
     Object(NodeId, u32),
-    /// An array with this many values.
+    /// An array, and the number of its values so far. The number stays the same once a larger one
+    /// would change nothing.
     Array(NodeId, u32),
 }
 

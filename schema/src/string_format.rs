@@ -7,13 +7,13 @@ const DATE: &str = concat!(
     "02-(?:0[1-9]|1[0-9]|2[0-8]))|",
     "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)"
 );
-/// RFC 3339, without leap seconds.
+/// A time as in RFC 3339, without leap seconds, with at most nine decimals.
 const TIME: &str = concat!(
     "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,9})?",
     "(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 );
 const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-/// RFC 5322 without quotes and comments.
+/// An address as in RFC 5322, without quotes and comments.
 const EMAIL: &str = concat!(
     "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@",
     "[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*(?:[.][A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)*"

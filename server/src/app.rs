@@ -49,12 +49,12 @@ pub(crate) struct App {
     pub(crate) long_bodies: Arc<Semaphore>,
     /// Size of the longest token in bytes.
     longest_token: usize,
-    /// One permit per running or waiting answer.
+    /// Has one permit for each answer that may run or wait.
     places: Arc<Semaphore>,
     tickets: AtomicU64,
 }
 
-/// The parts of a server, except the engine.
+/// The values from which [`App::new`] creates the shared state.
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
@@ -104,7 +104,8 @@ impl App {
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
-    /// Sends a command to the engine. If the engine is gone, no more replies arrive.
+    /// Sends a command to the engine. If the engine has stopped, drops the command. The client then
+    /// sees that its reply queue is closed.
     pub(crate) fn tell(&self, command: Command) {
         let _ = self.commands.send(command);
     }
@@ -113,7 +114,7 @@ impl App {
     /// may call.
     ///
     /// # Errors
-    /// If the chat template refuses the messages.
+    /// If a text cannot be tokenized, or the chat template refuses the messages.
     pub(crate) fn encode(
         &self,
         prompt: &Prompt,
@@ -131,7 +132,8 @@ impl App {
     /// Returns a prompt's tokens, and checks that the engine can compute them.
     ///
     /// # Errors
-    /// If there are no tokens or too many, or a token is not in the vocabulary.
+    /// If [`App::encode`] fails, there are no tokens or too many, or a token is not in the
+    /// vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
         let too_long = |found: usize, what: &str, most: &str| {
@@ -167,7 +169,8 @@ impl App {
     /// Submits a request to the engine.
     ///
     /// # Errors
-    /// If a prompt is invalid, or the queue has no room for all answers.
+    /// If a prompt is invalid, the server is shutting down, or the queue has no room for all
+    /// answers.
     pub(crate) fn submit(&self, wanted: &ApiRequest) -> Result<(Waiting, Answers), ApiError> {
         let conversation = matches!(wanted.prompts[0], Prompt::Messages(_));
         let field = if conversation { "messages" } else { "prompt" };

@@ -24,13 +24,13 @@ use crate::{
 
 /// A command from the network to the engine.
 pub(crate) enum Command {
-    /// Compute these requests of one client. They differ only in prompt and seed.
+    /// Compute these requests of one client. They differ only in prompt, seed and token limit.
     Submit { client: Client, requests: Vec<Request>, form: Option<Form>, extras: Extras },
-    /// Cancel this client's answers.
+    /// Cancel the answers of the client with this ticket.
     Cancel(u64),
     /// Cancel all answers.
     End,
-    /// Send the current view of the batch to a new viewer.
+    /// Send the current view of the batch, because a viewer has joined.
     Show,
 }
 
@@ -42,9 +42,9 @@ pub(crate) struct Client {
     pub(crate) user: Option<String>,
     /// Queue for replies. If it is full, the answers are cut off.
     pub(crate) replies: channel::Sender<Reply>,
-    /// Why the queue was closed early.
+    /// Why `replies` was closed before all answers were complete.
     pub(crate) cut: Arc<OnceLock<Cut>>,
-    /// Time at which the request arrived.
+    /// Time at which the request had been parsed, before its prompts were tokenized.
     pub(crate) came: Instant,
     /// The permits of the request's answers. They are released when this struct is dropped.
     pub(crate) _places: OwnedSemaphorePermit,
@@ -54,10 +54,10 @@ pub(crate) struct Client {
 
 /// A part of the answer with index `choice`.
 pub(crate) enum Reply {
-    /// A token, and the text that later tokens can no longer change.
+    /// A token. `text` is new text that later tokens can no longer change.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
-    /// The end, with the text that was held back until now. `cached` is the number of prompt tokens
-    /// that were found in the cache.
+    /// The end of the answer. `text` is the text that was held back until now. `cached` is the
+    /// number of prompt tokens that were found in the cache.
     Finished { choice: usize, text: String, reason: FinishReason, cached: usize },
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Cut {
     Slow,
     /// The server is shutting down.
     Ending,
-    /// The answer's logits were NaN or infinite.
+    /// The logits of one of the client's answers were NaN or infinite.
     NotFinite,
     /// The engine failed.
     Failed(String),
@@ -81,7 +81,7 @@ struct Open {
     ticket: u64,
     choice: usize,
     text: Box<dyn Text>,
-    /// Time of the answer's last token. Before the first token, the time of the request.
+    /// Time of the answer's latest token. Before the first token, the same as [`Client::came`].
     last: Instant,
     first: bool,
     /// Number of prompt tokens that were in the cache when the answer first got a batch slot. After
@@ -91,13 +91,13 @@ struct Open {
 
 type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
 
-/// Runs the engine for its clients, on the thread that owns both.
+/// Runs the engine for its clients, on the thread that owns the engine.
 pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// A function that returns the text of each token. It is taken, which leaves `None`, when the
-    /// engine gets the texts.
+    /// A function that returns the text of each token. `None` after the engine has received the
+    /// texts.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,
@@ -123,7 +123,7 @@ impl EngineLoop {
         }
     }
 
-    /// Runs until all senders of commands have been dropped.
+    /// Runs until all senders of commands have been dropped and no answer is unfinished.
     ///
     /// # Errors
     /// If the engine fails.

@@ -1,4 +1,5 @@
-//! Checks that apply to every request: header size, host, key and origin.
+//! Checks the header size, the host and the key of each request, and adds CORS headers if the
+//! settings allow an origin.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -14,13 +15,13 @@ use tiny_llm_cli::Settings;
 
 use crate::{api::error::ApiError, app::App};
 
-/// Maximum size of a request's header in bytes: its path, names and values.
+/// Maximum size of a request's header in bytes: the path, and the names and values of the fields.
 pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
 /// Paths that need no key: load balancers have no key, and the page asks its user for one.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
 
-/// Passes a request on, or answers it with an error.
+/// Passes a request on, unless a check fails. Answers a CORS preflight request itself.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -1,11 +1,12 @@
 //! OpenAI's API over HTTP, for any engine that runs batches.
 //!
-//! There are two threads. The thread that calls [`Server::run`] owns the engine. Between two steps
-//! it takes commands, and after each step it sends the new tokens, without ever waiting (`engine`).
-//! The other thread handles the network: connections (`network`, `patient`, `guard`), paths
-//! (`routes`), requests and answers (`api`). They communicate through bounded queues: each running
-//! or waiting answer needs a permit (`app`), and each client may have only a limited number of
-//! unread tokens. The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
+//! There are two main threads. The thread that calls [`Server::run`] owns the engine (`engine`).
+//! Between two steps it takes commands, and after each step it sends the new tokens. It never waits
+//! for a client. The other thread handles the network: connections (`network`, `patient`, `guard`),
+//! paths (`routes`), requests and answers (`api`). Up to two more threads parse and tokenize
+//! requests (`routes`). The queues between the threads stay short: each running or waiting answer
+//! needs a permit (`app`), and each client may have only a limited number of unread tokens. The
+//! engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
 //! If another program handles the network, as Ray does in a cluster, requests arrive by function
 //! call instead (`local`). Everything else is the same.
@@ -96,10 +97,11 @@ impl Server {
         self.address
     }
 
-    /// Serves until shutdown. The engine runs on the calling thread.
+    /// Serves until shutdown. The engine runs on the calling thread. If the engine fails or panics,
+    /// an error is sent to each waiting client. After a panic, the exit code is 101.
     ///
     /// # Errors
-    /// If the engine fails. Every waiting client has received an error by then.
+    /// If the engine or the network thread fails.
     pub fn run(self) -> Result<ExitCode> {
         let Self { opened, settings, listener, .. } = self;
         run_beside(opened, settings, move |app, stop, fallen| {
@@ -108,8 +110,8 @@ impl Server {
     }
 }
 
-/// Runs the engine on the calling thread, and `clients` on another. `clients` gets two flags:
-/// whether to shut down, and whether the engine has failed.
+/// Runs the engine on the calling thread, and `clients` on another. `clients` gets a function that
+/// returns whether to shut down, and a flag that is set when the engine has stopped.
 fn run_beside<C>(mut opened: Opened, settings: Settings, clients: C) -> Result<ExitCode>
 where
     C: FnOnce(&Arc<App>, &dyn Fn() -> bool, &AtomicBool) -> io::Result<()> + Send + 'static,
@@ -172,10 +174,11 @@ pub struct Read {
     pub sampling: SamplerOptions,
 }
 
-/// Reads the body of a chat request or a completion request, for a fuzzer.
+/// Reads the body of a chat request or a completion request, for a fuzzer. `choices` is the maximum
+/// number of answers.
 ///
 /// # Errors
-/// If the request is invalid. The error is the body of the response.
+/// If the request is invalid. The error is the body of the error response.
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };

@@ -17,7 +17,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Maximum number of pages in a view. If the cache has more pages, only the first ones are sent.
 const MAX_PAGES: usize = 16_384;
 
-/// Returns the ticket of an engine's request, the index of its answer, and the user's name.
+/// Takes the engine's id of a request. Returns the ticket, the index of the answer, and the user's
+/// name.
 type Who<'a> = dyn Fn(u64) -> Option<(u64, usize, Option<String>)> + 'a;
 
 /// Sends views of the batch to viewers.
@@ -37,8 +38,8 @@ impl Live {
         self.views.clone()
     }
 
-    /// Sends a view after a step, if there are viewers. If `last`, no step follows soon, so the
-    /// view is sent even if the previous one is recent.
+    /// Sends a view after a step, if there are viewers. If `last`, sends it even if the previous
+    /// view is recent, because no step follows soon or a viewer has joined.
     pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
         if self.views.receiver_count() == 0 {
             return;
@@ -84,7 +85,8 @@ fn view(batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, time: Duration) -> 
     })
 }
 
-/// Encodes a page: 0 free, 1 remembered, `2 + slot` owned, `-2 - slot` shared.
+/// Encodes the use of a page: 0 if it is free, 1 if it is remembered, `2 + slot` if one slot uses
+/// it, `-2 - slot` if it is shared.
 fn code(page: &PageUse) -> i64 {
     match *page {
         PageUse::Free => 0,

@@ -1,5 +1,5 @@
-//! A server without a network: requests arrive by function call, and use the same paths, limits and
-//! queues.
+//! A server without a network: requests arrive by function call. Their paths, limits and queues are
+//! the same as over HTTP.
 
 use std::{
     io,
@@ -39,14 +39,14 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// the client's queue.
 const PIECES: usize = 8;
 
-/// An engine on one thread, and the handlers of its requests on another. Dropping it ends
+/// An engine on one thread, and the handlers of its requests on another. Dropping this struct ends
 /// unfinished answers.
 pub struct Local {
     requests: Option<mpsc::UnboundedSender<Job>>,
     engine: Option<JoinHandle<Result<ExitCode>>>,
 }
 
-/// A request, and the channel for the head of its answer.
+/// A request, and the channel to which its answer's [`Head`] is sent.
 struct Job {
     request: Request<Body>,
     head: oneshot::Sender<Head>,
@@ -60,13 +60,14 @@ pub struct LocalHead {
     pub headers: Vec<(String, String)>,
 }
 
-/// An answer's head and body.
+/// An answer's status and headers, and the channel through which its body arrives.
 struct Head {
     head: LocalHead,
     pieces: mpsc::Receiver<Bytes>,
 }
 
-/// An answer in progress. Dropping it cancels the request before the engine's next step.
+/// An answer in progress. Dropping it cancels the request. The engine handles the cancellation
+/// between two steps.
 pub struct LocalAnswer(State);
 
 enum State {
@@ -81,7 +82,7 @@ pub enum Piece {
     Bytes(Vec<u8>),
     /// The time ran out.
     Later,
-    /// The body is complete.
+    /// The body has ended.
     End,
 }
 
@@ -126,7 +127,8 @@ impl Local {
     /// Submits a request, without waiting for the answer.
     ///
     /// # Errors
-    /// If the request is invalid, or the engine has stopped.
+    /// If the method, the path or a header is invalid, or the engine has stopped. (Other invalid
+    /// requests get an answer with an error status.)
     pub fn ask(
         &self,
         method: &str,
@@ -160,7 +162,8 @@ impl Local {
     /// Stops the engine and ends all unfinished answers.
     ///
     /// # Errors
-    /// If the engine has failed.
+    /// If the engine has returned an error. (If a step of the engine panicked, this function
+    /// returns no error.)
     pub fn close(&mut self) -> Result<()> {
         self.requests = None;
         let Some(engine) = self.engine.take() else { return Ok(()) };
@@ -176,7 +179,8 @@ impl Drop for Local {
 }
 
 impl LocalAnswer {
-    /// Waits at most `patience` for the answer's status and headers.
+    /// Waits at most `patience` for the answer's status and headers. Returns `None` if they have
+    /// not arrived by then.
     ///
     /// # Errors
     /// If the engine has stopped.
@@ -192,8 +196,8 @@ impl LocalAnswer {
         Ok(Some(&answered.head))
     }
 
-    /// Waits at most `patience` for the next part of the body. Returns everything that has arrived
-    /// as one piece.
+    /// Waits at most `patience` for the answer's headers, then at most `patience` for the next part
+    /// of the body. Returns all bytes that have arrived as one piece.
     ///
     /// # Errors
     /// If the engine stopped before the answer began.
@@ -250,7 +254,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()
 }
 
-/// Answers requests until the senders are gone or the engine has failed.
+/// Answers requests until the senders of `jobs` are gone or the engine has failed.
 async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &AtomicBool) {
     let service = TowerToHyperService::new(router(Arc::clone(app)));
     let mut running = JoinSet::new();

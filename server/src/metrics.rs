@@ -39,7 +39,7 @@ impl Histogram {
         self.sum.fetch_add((x * 1e6) as u64, Relaxed);
     }
 
-    /// Adds a time in seconds.
+    /// Adds a time, converted to seconds.
     pub(crate) fn time(&self, time: Duration) {
         self.note(time.as_secs_f64());
     }
@@ -59,9 +59,10 @@ impl Histogram {
 
 /// All metrics.
 pub(crate) struct Metrics {
-    /// Finished answers, by [`Ended`].
+    /// Number of answers that ended for each of the reasons in [`Ended`].
     pub(crate) ended: [AtomicU64; 5],
-    /// Refused requests: invalid requests, and requests for which the queue had no room.
+    /// Number of requests that got an error with a 4xx status, and number of requests for which the
+    /// queue had no room. The first number includes the second.
     pub(crate) refused: [AtomicU64; 2],
     /// Open connections.
     pub(crate) connections: AtomicU64,
@@ -88,9 +89,9 @@ pub(crate) enum Ended {
     Left,
     /// The client read too slowly.
     Slow,
-    /// The server failed or shut down.
+    /// The server failed or shut down, or the engine refused another answer to the same request.
     Cut,
-    /// The logits were NaN or infinite.
+    /// The logits of this answer, or of another answer to the same request, were NaN or infinite.
     NotFinite,
 }
 

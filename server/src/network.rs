@@ -93,7 +93,8 @@ pub(crate) fn run(
     })
 }
 
-/// Serves one client until it leaves, breaks a rule, or the server shuts down.
+/// Serves one connection until the client closes it, sends invalid HTTP or exceeds a time limit, or
+/// the server shuts down.
 async fn connection(
     stream: TcpStream,
     router: Router,
@@ -108,8 +109,8 @@ async fn connection(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_time)
-        // hyper may read this many bytes beyond the limit before it checks. The guard checks the
-        // exact size.
+        // hyper checks this limit only after a read, which may add as many bytes again. The guard
+        // checks the exact size.
         .max_buf_size(MAX_HEADER)
         .serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);

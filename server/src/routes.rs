@@ -33,7 +33,8 @@ use crate::{
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Number of bytes above which a body is long: reading and tokenizing it takes milliseconds.
+/// A body of more than this many bytes is long. Reading and tokenizing a long body takes
+/// milliseconds.
 const LONG: usize = 16 * 1024;
 
 type Shared = State<Arc<App>>;
@@ -69,7 +70,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 async fn answer(kind: Kind, State(app): Shared, request: Request) -> Response {
     let counted = Arc::clone(&app);
     answered(kind, app, request).await.unwrap_or_else(|error| {
-        counted.metrics.refused[0].fetch_add(u64::from(error.status.is_client_error()), Relaxed);
+        // A request that found no room has been counted as such.
+        let is_full = error.status == StatusCode::TOO_MANY_REQUESTS;
+        let is_invalid = error.status.is_client_error() && !is_full;
+        counted.metrics.refused[0].fetch_add(u64::from(is_invalid), Relaxed);
         close_if_unread(error)
     })
 }
@@ -161,9 +165,9 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// Collects a body of `length` bytes, or of unknown length. A long body gets its own memory pages,
-/// which are returned to the system when it is dropped. If long bodies were on the heap, the heap
-/// would keep some of their memory.
+/// Collects a body of `length` bytes, or of unknown length. If `length` is known to exceed
+/// [`LONG`], the body gets its own memory pages, which are returned to the system when the body is
+/// dropped. If such bodies were on the heap, the heap would keep some of their memory.
 async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
     let Some(length) = length.filter(|&n| n > LONG) else {
         return Ok(body.collect().await?.to_bytes());
@@ -185,8 +189,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Closes the connection if the body was not read completely, because the rest of it would look
-/// like the next request.
+/// Returns the response for an error. It closes the connection if the body was not read completely,
+/// because the rest of the body would look like the next request.
 fn close_if_unread(error: ApiError) -> Response {
     let unread = matches!(
         error.status,

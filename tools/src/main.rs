@@ -1,6 +1,6 @@
 //! Commands of `cargo course` for maintainers and instructors: verification, stubs, the bank of
-//! misconceptions, measurements, grading. Learners' commands are in `course/`, which builds and
-//! starts this program for one of these commands.
+//! misconceptions, measurements, grading. The learners' commands are in `course/`. The runner there
+//! builds and starts this program for the commands here.
 
 use std::process::ExitCode;
 

@@ -90,8 +90,8 @@ pub(crate) fn chosen() -> String {
     )
 }
 
-/// Writes the copy to `tree`. Files that are up to date stay untouched, so that cargo builds only
-/// what changed.
+/// Writes the copy of the repository, in which functions choose their body, to `tree`. Files that
+/// are up to date stay untouched, so that cargo builds only what changed.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -122,7 +122,7 @@ pub(crate) fn write(
 }
 
 /// Returns the files, by path in a copy, that combine all days' tests into one program. Days that
-/// no week's feature includes take part if their own feature is on.
+/// no week's feature includes take part if their own feature is on. Also writes the [`settings`].
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -144,13 +144,14 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
     Ok(instead)
 }
 
-/// The crates that are optimized for the tests. At this level, a crate uses the instances of
-/// generic functions that its dependencies have already compiled. If such a dependency were not
-/// optimized, those functions would be slow in all crates that depend on it.
+/// The crates that are compiled at optimization level 1 for the tests. At this level, a crate uses
+/// the instances of generic functions that its dependencies have already compiled. If such a
+/// dependency were not optimized, those functions would be slow in all crates that depend on it.
 const OPTIMIZED: [&str; 6] =
     ["half", "ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"];
 
-/// A program has only one allocator, so all days share one that counts.
+/// The head of the test program. A program has only one allocator, so all days share one that
+/// counts.
 const HEAD: &str = "\
 #![allow(warnings)]
 #[global_allocator]
@@ -214,13 +215,13 @@ pub(crate) struct Program {
     path: PathBuf,
     /// Tests, such as `week1_day1::task_1::task_1_sums`.
     tests: Vec<String>,
-    /// How to run it, if it is for another processor.
+    /// How to run the program, if it is for another processor.
     emulation: Option<Emulation>,
 }
 
 impl Program {
-    /// Builds the tests of some days in the copy `tree`. Its features differ from those of
-    /// verification's program, so that program stays as it is. The two share all other crates.
+    /// Builds the tests of some days in the copy `tree`. Their program has other features than
+    /// verification's program, which therefore stays as it is. The two share all other crates.
     ///
     /// # Errors
     /// If something does not compile. In the compiler's message, a comment next to a body names the
@@ -254,7 +255,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Returns the copy in which it was built.
+    /// Returns the copy in which the program was built.
     pub(crate) fn tree(&self) -> &Path {
         &self.tree
     }

@@ -19,7 +19,7 @@ use tiny_llm_formats::unfinished::cannot_be_written;
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
-    /// Number of lines.
+    /// Number of lines in the file.
     written: usize,
     /// Answers that wait for an earlier one.
     early: BTreeMap<usize, String>,
@@ -101,8 +101,8 @@ impl Answers {
         self.written + self.early.len()
     }
 
-    /// Adds the answer to a request: the fields of its line, except the index. Then writes all
-    /// lines that are next in order.
+    /// Adds the answer to a request. `fields` are the fields of the answer's line, except the
+    /// index. Then writes all lines that are next in order.
     pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
         let fields: Vec<_> =
             fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

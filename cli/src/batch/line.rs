@@ -30,7 +30,7 @@ pub(super) enum Prompt {
 pub(super) struct Defaults {
     pub(super) max_tokens: usize,
     pub(super) sampling: SamplerOptions,
-    /// Seed of the first request. Each following request adds one.
+    /// Seed of the first request. The seed of each following request is one more.
     pub(super) seed: u64,
     pub(super) form: Option<Form>,
 }
@@ -70,8 +70,8 @@ impl Line {
     }
 }
 
-/// Reads the constraint on the answer: `{"type": "json_object"}` or `json_schema`, as in OpenAI's
-/// API.
+/// Reads the constraint on the answer from the field `response_format`, as in OpenAI's API. The
+/// type in that field is `text`, `json_object` or `json_schema`.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
@@ -80,7 +80,7 @@ fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Resu
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(Form::Json)),
         Some("json_schema") => {
-            // Parse the line again, in the order of its keys.
+            // Parse the line again, because `Value` doesn't keep the order of the keys.
             let ordered = Json::parse(line).map_err(|e| anyhow!("not JSON: {e}"))?;
             let place = "/response_format/json_schema/schema";
             let Some(schema) = ordered.at(place) else {

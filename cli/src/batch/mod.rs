@@ -229,15 +229,15 @@ struct Run {
     /// Unfinished requests, by the engine's request number.
     open: BTreeMap<u64, Open>,
     answers: Answers,
-    /// Number of invalid lines.
+    /// Number of lines that were answered with an error.
     refused: usize,
     prompt_tokens: usize,
     new_tokens: usize,
 }
 
 impl Run {
-    /// Answers all lines, starting at index `from`. At most `ahead` requests are in the engine at
-    /// the same time. Returns false if Ctrl-C ended the run.
+    /// Answers all `lines`. The first one has index `from`. At most `ahead` requests are in the
+    /// engine at the same time. Returns false if Ctrl-C ended the run.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
         let caught = Caught::new();
         let mut lines = (from..).zip(lines);

@@ -69,7 +69,7 @@ impl View {
         self.total.set_message(format!("{rate:.1} tokens/s, {each:.1} rows a step{pages}"));
     }
 
-    /// Removes the lines.
+    /// Removes the lines from the terminal.
     pub(super) fn clear(&self) {
         self.places.iter().for_each(ProgressBar::finish_and_clear);
         self.total.finish_and_clear();

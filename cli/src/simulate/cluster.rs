@@ -18,8 +18,8 @@ pub(super) enum Routing {
     RoundRobin,
     /// To the replica with the fewest open requests.
     LeastLoaded,
-    /// To the replica that served the same prefix before, unless that replica is much busier than
-    /// another.
+    /// To the replica that a hash of the prompt's prefix selects, so that equal prefixes go to the
+    /// same replica. If that replica is much busier than another, to the least busy one.
     Prefix,
 }
 
@@ -50,7 +50,7 @@ const BEGINNING: usize = 64;
 /// Results of a simulation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
-    /// Seconds from the first arrival to the last token.
+    /// Seconds from the start of the run to the end of the last step.
     pub seconds: f64,
     pub prompt_tokens: u64,
     pub new_tokens: u64,
@@ -78,17 +78,18 @@ pub(super) struct Real {
     pub cache: CacheBytes,
     /// Maximum over all steps of the reserved but unused bytes per running request.
     pub beyond: u64,
-    /// Accepted drafts and proposed drafts.
+    /// Number of drafts that were accepted, and number of drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
 struct Replica {
     engine: Box<dyn Simulated>,
-    /// End of the replica's current step, or of its last step if it is idle.
+    /// Time at which the replica's next step can begin. If the replica is idle, the time at which
+    /// its last step ended.
     free_at: f64,
     open: HashMap<u64, Open>,
-    /// Requests not yet submitted to the engine. They wait here because the engine scans all its
-    /// requests in each step. A server would also limit its queue.
+    /// Requests not yet submitted to the engine. Requests wait here because the engine scans all
+    /// its requests in each step. A server would also limit its queue.
     queue: VecDeque<Arrival>,
 }
 
@@ -185,7 +186,7 @@ impl Cluster {
         }
     }
 
-    /// Serves the whole load. Calls `on_request` after each request is submitted.
+    /// Serves the whole load. Calls `on_request` after each request has been given to a replica.
     pub(super) fn serve(
         mut self,
         arrivals: impl Iterator<Item = Arrival>,
@@ -216,7 +217,8 @@ impl Cluster {
         Ok(self.outcome)
     }
 
-    /// Returns the replica whose step begins first, and the time at which it begins.
+    /// Returns the index of the replica whose next step begins first, and the time of that step.
+    /// Returns `None` if all replicas are idle.
     fn next_step(&self) -> Option<(usize, f64)> {
         let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.is_idle());
         busy.map(|(i, r)| (i, r.free_at)).min_by(|a, b| a.1.total_cmp(&b.1))

@@ -127,7 +127,8 @@ fn measure_one(
     Ok(())
 }
 
-/// Returns the work of a step, from each request's number of computed tokens before and after it.
+/// Returns the work of a step, from each request's number of computed tokens before and after the
+/// step.
 fn work(before: &[(u64, usize)], after: &[(u64, usize)]) -> StepWork {
     let mut work = StepWork::default();
     for &(id, end) in after {
@@ -138,7 +139,8 @@ fn work(before: &[(u64, usize)], after: &[(u64, usize)]) -> StepWork {
     work
 }
 
-/// Minimizes the squared relative errors. A negative coefficient becomes 0.
+/// Finds the coefficients that minimize the sum of the squared relative errors. If a coefficient is
+/// negative, sets it to 0 and fits the others again.
 fn fit(samples: &[Sample]) -> Option<Fit> {
     let terms = |sample: &Sample| [1.0, sample.work.rows as f64, sample.work.positions as f64];
     let mut used = [true; 3];
@@ -176,7 +178,7 @@ fn fit(samples: &[Sample]) -> Option<Fit> {
     })
 }
 
-/// Solves the system by Gauss-Jordan elimination with pivoting.
+/// Solves `a · x = b` by Gauss-Jordan elimination with pivoting. Returns `None` if `a` is singular.
 fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> Option<[f64; 3]> {
     for i in 0..3 {
         let pivot = (i..3).max_by(|&j, &k| a[j][i].abs().total_cmp(&a[k][i].abs()))?;

@@ -9,12 +9,12 @@ pub(super) struct Load {
     pub requests: usize,
     /// Average requests per second.
     pub rate: f64,
-    /// Burst factor: arrival rate in a burst, as a multiple of the average rate. 1 means no pauses
+    /// Arrival rate during a burst, as a multiple of the average rate. With 1, there are no pauses
     /// between bursts.
     pub burst: f64,
-    /// Tokens of a prompt.
+    /// Number of tokens of a prompt, without the shared prefix.
     pub prompt: LogNormal,
-    /// Tokens of an answer.
+    /// Number of tokens of an answer.
     pub answer: LogNormal,
     /// Number of different shared prefixes. 0 means that no prefix is shared.
     pub shared_prompts: usize,
@@ -104,7 +104,7 @@ impl Iterator for Arrivals {
 
 /// Appends `tokens` tokens that encode `number`.
 pub(super) fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
-    // Multiplied to mix all bits, so that even the first few tokens differ.
+    // The multiplication mixes all bits, so that even the first few tokens differ.
     let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     out.extend((0..tokens).map(|i| (bits >> (i % NAME) & 1) as u32));
 }

@@ -1,5 +1,6 @@
 //! `simulate`: runs week 3's scheduler and page management under loads that no laptop could serve.
 //! The engine itself schedules the requests. Only the model is replaced, by a cost for each step.
+//! `--real` also runs the real model, for comparison.
 
 mod cluster;
 mod cost;
@@ -296,7 +297,7 @@ fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
 }
 
 impl Args {
-    /// Returns the path of the model to measure.
+    /// Returns the path of the model to measure or to run.
     fn path(&self) -> PathBuf {
         self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }

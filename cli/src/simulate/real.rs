@@ -100,7 +100,8 @@ fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
     }
 }
 
-/// Generates a short text first, so that memory is mapped and threads have started.
+/// Generates a short text, so that memory is mapped and threads have started before the
+/// measurement.
 fn warm_up(batch: &mut dyn Batch) -> Result<()> {
     batch.submit(Request::greedy(vec![0; 8], 4), None, Extras::default())?;
     let mut done = false;

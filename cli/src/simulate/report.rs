@@ -11,7 +11,7 @@ use super::{
 };
 use crate::SimulatedOptions;
 
-/// A simulation's parameters and results.
+/// Parameters and results of one run, simulated or real.
 pub(super) struct Case {
     pub options: SimulatedOptions,
     pub replicas: usize,
@@ -34,7 +34,8 @@ impl Case {
         self.outcome.attached as f64 / self.outcome.prompt_tokens as f64
     }
 
-    /// Returns the label of this run's line in the drawing: all options except the rate.
+    /// Returns the label of the line in the drawing to which this run belongs. Runs with the same
+    /// policy share a line, whatever their rate.
     fn policy(&self) -> String {
         let Self { options, replicas, routing, .. } = self;
         format!(

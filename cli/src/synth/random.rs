@@ -44,8 +44,8 @@ impl Random {
         rest.copy_from_slice(&last[..rest.len()]);
     }
 
-    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (blocks
-    /// always have mean 0) and standard deviation [`DEVIATION`].
+    /// Writes `count` weights of this type, a whole number of blocks. Their mean is `mean` (for
+    /// quantized types, about 0), and their standard deviation is about [`DEVIATION`].
     pub(super) fn write(
         &mut self,
         out: &mut (impl Write + ?Sized),
@@ -88,8 +88,8 @@ impl Random {
     }
 }
 
-/// Turns random bytes into a block of weights around 0: sets the scales so that the weights of
-/// uniformly distributed codes have standard deviation [`DEVIATION`].
+/// Turns random bytes into a block of weights around 0. Sets the scales so that uniformly
+/// distributed codes give weights with a standard deviation of about [`DEVIATION`].
 fn tame(tensor_type: TensorType, block: &mut [u8]) {
     // Standard deviation of a code that is uniform over `levels` values.
     let of_codes = |levels: f32| ((levels * levels - 1.0) / 12.0).sqrt();
@@ -100,7 +100,7 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
     let (rms_u4, rms_u6, rms_i6, rms_i8) = (8.803, 36.52, 18.48, 73.90);
     match tensor_type {
         TensorType::F32 | TensorType::F16 | TensorType::BF16 => {}
-        // Codes of 4 bits have a mean square of 8.5.
+        // The values of the 16 codes have a mean square of 8.56, which is 2.93².
         TensorType::MXFP4 => block[0] = (127.0 + (DEVIATION / 2.93).log2()).round() as u8,
         // d · (code - half)
         TensorType::Q4_0 => put(0, DEVIATION / of_codes(16.0)),

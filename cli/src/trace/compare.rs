@@ -18,7 +18,7 @@ pub(super) enum Event {
     /// The first activation out of tolerance.
     Differs {
         name: String,
-        /// Description of the difference, several lines.
+        /// Description of the difference, in several lines.
         words: String,
     },
     /// All activations were compared.
@@ -62,7 +62,8 @@ impl Comparison {
         Some(Event::Differs { name: name.to_owned(), words: difference.words(name, &self.texts) })
     }
 
-    /// Returns the name of the next expected activation; `None` after a difference.
+    /// Returns the name of the next expected activation, or `None` after a difference or after the
+    /// last activation.
     pub(super) fn upcoming(&self) -> Option<&str> {
         self.expected.get(self.at).filter(|_| !self.differed).map(|expected| expected.name.as_str())
     }

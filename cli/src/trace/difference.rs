@@ -6,20 +6,21 @@ use ndarray::Dimension;
 
 use super::list::Recorded;
 
-/// Tolerance of a comparison. Both sides compute in f32 but add in different orders. The rounding
-/// error of a sum of n products is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically
-/// √n · 2⁻²⁴: 2e-6 for n = 1,024. Errors accumulate over the layers, and are enlarged when numbers
-/// nearly cancel before a norm. Measured on the embedded model, all correct alternative bodies
-/// (`tests/alternate`) together deviate by 1.5e-6 on 10 tokens. On 400 tokens, they deviate by
-/// 1.8e-5 (in `rope.sin`, where the rounding error of an angle grows with the position). The
-/// mildest mistake that `cargo course verify` plants, bf16 without its last bit, deviates by 5e-3.
+/// Tolerance of a comparison, relative to the largest magnitude in the expected tensor. Both sides
+/// compute in f32 but add in different orders. The rounding error of a sum of n products is at most
+/// n · 2⁻²⁴ of the sum of their magnitudes, and typically √n · 2⁻²⁴: 2e-6 for n = 1,024. Errors
+/// accumulate over the layers, and are enlarged when numbers nearly cancel before a norm. Measured
+/// on the embedded model, all correct alternative bodies (`tests/alternate`) together deviate by
+/// 1.5e-6 on 10 tokens. On 400 tokens, they deviate by 1.8e-5 (in `rope.sin`, where the rounding
+/// error of an angle grows with the position). The mildest mistake that `cargo course verify`
+/// plants, bf16 without its last bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 
 /// Why an activation differs from the expected one.
 #[derive(Debug)]
 pub(super) enum Difference {
-    /// Different names. `None` means the end of a list.
+    /// The activations have different names. `None` means that the list has ended.
     List {
         found: Option<String>,
         expected: Option<String>,
@@ -47,12 +48,12 @@ pub(super) struct Values {
     not_numbers: usize,
     /// Largest absolute difference.
     furthest: f32,
-    /// For each axis, the indices at which values differ.
+    /// For each axis, the indices of the values out of tolerance.
     places: Vec<BTreeSet<usize>>,
 }
 
-/// Returns the largest difference relative to the expected tensor's largest magnitude, or a
-/// description if the tensors differ.
+/// Returns the largest difference relative to the expected tensor's largest magnitude, or, if the
+/// tensors differ, a description of the difference.
 pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Difference> {
     if found.shape() != expected.shape {
         return Err(Difference::Shape {
@@ -97,7 +98,7 @@ pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Dif
     }
     match values {
         Some(values) => Err(Difference::Values(Values { furthest, ..values })),
-        // A tensor of zeros is only compared here if it matches exactly.
+        // If every expected value is 0, the tolerance is 0, so all values are equal here.
         None => Ok(if largest > 0.0 { furthest / largest } else { 0.0 }),
     }
 }

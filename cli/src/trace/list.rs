@@ -1,5 +1,5 @@
-//! A file of activations: a safetensors file that stores the tensors in the order of the
-//! activations.
+//! A file of activations: a safetensors file that stores the activations in the order in which the
+//! model computes them.
 
 use std::{fs, io::Write, path::Path};
 

@@ -1,5 +1,6 @@
-//! `trace`. `cargo course trace` runs it twice: first with the reference, to record every
-//! activation, then with the learner's code, to compare each activation as it is computed.
+//! `trace`: records a model's activations, or compares them with recorded ones. It runs twice for
+//! `cargo course trace`: first with the reference, to record every activation, then with the
+//! learner's code, to compare each activation as it is computed.
 
 mod compare;
 mod difference;

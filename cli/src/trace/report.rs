@@ -52,7 +52,7 @@ impl Report {
         })
     }
 
-    /// Reports that the learner's code rejects the model or the tokens.
+    /// Reports an error of the learner's code, for example that it rejects the model or the tokens.
     pub(super) fn error(&mut self, text: &str) -> Result<()> {
         self.line(&json!({ "error": text }))
     }

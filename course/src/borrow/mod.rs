@@ -28,7 +28,8 @@ mod tests;
 ///
 /// # Errors
 /// If there is nothing to borrow, because every function is the learner's or already borrowed. Also
-/// if a file cannot be written.
+/// if the learner has an item with the name of a helper that is needed, or a file cannot be
+/// written.
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     fill_in(root, curriculum, &asked.tasks(), &asked.typed())?;
@@ -36,10 +37,10 @@ pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Res
     Ok(())
 }
 
-/// `cargo course borrow --before DAY`: borrows every open task of the days before this one.
+/// `cargo course borrow --before DAY`: borrows every open task of the days before DAY.
 ///
 /// # Errors
-/// As for [`borrow`], or if this is the first day.
+/// The same as for [`borrow`]. Also if DAY is the first day.
 pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     let first = asked.tasks().first().map(|(id, _)| id.feature.clone());
@@ -113,7 +114,8 @@ fn change(file: &Generated, raw: &str, text: String) -> Replacement {
 /// `cargo course return PLACE [--force]`: removes the borrowed code of PLACE.
 ///
 /// # Errors
-/// If nothing is borrowed, or a borrowed body was changed and `force` is not given.
+/// If nothing is borrowed, a mark is not closed, or a borrowed body was changed and `force` is not
+/// given.
 pub(crate) fn give_back(
     root: &Path,
     curriculum: &Curriculum,
@@ -127,8 +129,7 @@ pub(crate) fn give_back(
         let Some(raw) = &file.raw else { continue };
         let chosen = |id: &TaskId| tasks.iter().any(|(asked, _)| asked == id);
         let (text, taken) = marks::take_out(&file.template, raw, |mark| chosen(&mark.task));
-        // A helper that is no longer needed is removed together with its own task, not because
-        // another task is returned.
+        // Leave a file unchanged if only helpers of other tasks would be removed from it.
         if !taken.iter().any(|mark| chosen(&mark.task)) {
             continue;
         }

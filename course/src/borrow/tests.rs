@@ -8,8 +8,7 @@ use crate::{
     testing::{curriculum, repository, write},
 };
 
-/// `one` needs two helpers: one directly, and another that the first one calls. `Two::two` needs
-/// one of them.
+/// `one` calls `helper`, which calls `base`. `Two::two` calls only `base`.
 const A: &str = "\
 pub fn one() -> u32 {
     // SOLUTION week1-day1 task 1
@@ -44,7 +43,7 @@ fn base() -> u32 {
 
 const PATH: &str = "src/week1/a.rs";
 
-/// Creates a repository with those helpers and with its stubs.
+/// Creates a repository whose reference contains [`A`], and writes its stubs.
 fn course() -> tempfile::TempDir {
     let root = repository();
     write(root.path(), "reference/src/week1/a.rs", A);

@@ -10,7 +10,7 @@ use std::{
 use super::part::{Part, first_line, size};
 use crate::{ink, process::run_quietly};
 
-/// Checks the free space for the build folder, with `df` if available.
+/// Checks the free space on the repository's disk, with `df` if available.
 pub(super) fn disk(root: &Path) -> Part {
     Part::required("disk space", room(root))
 }

@@ -1,7 +1,7 @@
 //! Checks this machine and this repository. For each requirement, reports whether it is met, why it
 //! is needed, and how to meet it.
 //!
-//! Nothing here modifies anything.
+//! The checks modify nothing.
 
 use std::{path::Path, process::ExitCode, thread};
 

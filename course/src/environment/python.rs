@@ -13,7 +13,7 @@ use super::part::{Part, first_line, version};
 /// The oldest Python on which the pinned packages run.
 pub(super) const OLDEST: (u32, u32) = (3, 10);
 
-/// Checks the interpreter.
+/// Checks the Python interpreter.
 pub(super) fn interpreter() -> Part {
     let found =
         python().map(|python| format!("{} ({})", python.version_text(), python.program.join(" ")));
@@ -46,7 +46,7 @@ pub(super) fn environment(root: &Path) -> Part {
 pub struct Venv {
     /// The environment's folder.
     pub folder: PathBuf,
-    /// Its Python interpreter.
+    /// The environment's Python interpreter.
     pub python: PathBuf,
     /// File that lists the packages for which the environment was created, one per line.
     pub stamp: PathBuf,
@@ -58,7 +58,7 @@ pub struct Venv {
 /// name.
 ///
 /// # Errors
-/// If the file cannot be read or pins no packages there.
+/// If the file cannot be read or has no such list.
 pub fn extra(root: &Path, name: &str) -> Result<Vec<String>> {
     let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
         .context("pyproject.toml cannot be read")?
@@ -71,10 +71,10 @@ pub fn extra(root: &Path, name: &str) -> Result<Vec<String>> {
 }
 
 impl Venv {
-    /// Returns the environment's folder and its packages.
+    /// Returns the environment of this repository, which may not have been created yet.
     ///
     /// # Errors
-    /// If `pyproject.toml` cannot be read or pins nothing.
+    /// If `pyproject.toml` cannot be read or has no list `dev`.
     pub fn of(root: &Path) -> Result<Self> {
         let packages = extra(root, "dev")?;
         let folder = root.join(".venv");
@@ -86,7 +86,7 @@ impl Venv {
         })
     }
 
-    /// Returns whether the environment exists and has these packages.
+    /// Returns whether the environment exists and was created for these packages.
     pub fn is_current(&self) -> bool {
         self.python.is_file()
             && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
@@ -119,7 +119,7 @@ pub fn python() -> Result<Python, String> {
     let mut too_old = None;
     for program in [vec!["python3"], vec!["python"], vec!["py", "-3"]] {
         let mut python = Python { program, version: (0, 0) };
-        // On Windows, `python3` may only open a shop, so the program must report a version.
+        // On Windows, `python3` may only open the app store, so the program must report a version.
         let Ok(text) = first_line(python.command().arg("--version")) else { continue };
         python.version = version(text.trim_start_matches("Python "));
         if text.starts_with("Python ") && python.version >= OLDEST {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::part::{Part, size};
 use crate::{curriculum::Curriculum, explain::counted, process, record, stubs};
 
-/// Files of the embedded models that the course reads, and files for its measurements.
+/// Files that the course reads: those of the embedded models, and the texts for its measurements.
 const MODELS: [&str; 8] = [
     "models/tiny-story/config.json",
     "models/tiny-story/generation_config.json",
@@ -59,7 +59,7 @@ fn safetensors_length(path: &Path) -> Result<u64> {
     Ok(8 + length + ends.max().unwrap_or(0))
 }
 
-/// Checks whether the book builder is built, or at least its libraries.
+/// Checks whether the book builder is built and, if not, whether its libraries are downloaded.
 pub(super) fn book_builder(root: &Path) -> Part {
     let program = process::target(root)
         .join("release")
@@ -88,7 +88,7 @@ pub(super) fn book_builder(root: &Path) -> Part {
     Part::optional("book builder", found, "`cargo course book` builds it the first time")
 }
 
-/// Checks whether `src/` still matches `reference/`.
+/// Checks whether `src/` still matches `reference/`, except for files with a learner's work.
 pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     let files = match stubs::generated(root, curriculum) {
         Ok(files) => files,

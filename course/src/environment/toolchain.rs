@@ -61,7 +61,7 @@ fn cc() -> Result<String, String> {
         .map_err(|_| format!("`cc` is missing: {advice}"))
 }
 
-/// Checks cargo, which started this program.
+/// Checks the cargo that started this program.
 pub(super) fn cargo(root: &Path) -> Part {
     let found = first_line(process::cargo(root).arg("--version"))
         .map_err(|_| "missing: install Rust from https://rustup.rs".to_owned());
@@ -101,7 +101,7 @@ pub(super) fn git() -> Part {
     )
 }
 
-/// Checks whether a build needs the network.
+/// Checks whether the engine's libraries are downloaded. If not, its first build needs the network.
 pub(super) fn libraries(root: &Path) -> Part {
     let mut tree = process::cargo(root);
     tree.args([

@@ -39,11 +39,11 @@
 //!
 //! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed`,
 //!   `optional` (for another kind of processor) or `not-verified`. For `not-verified`, `reason`
-//!   says why; otherwise it is `null`.
+//!   says why. In all other states, `reason` is `null`.
 //! - `last_run`: `null` if there was no run. The run may have tested code that has changed since.
 //!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
 //!   name, or `null`.
-//! - `next`: `null` if every task has passed or is borrowed.
+//! - `next`: `null` if every task has passed, is borrowed or is `optional`.
 //!
 //! New fields may be added. A change of existing fields increases `format`.
 

@@ -13,7 +13,7 @@ pub(crate) mod text;
 /// Prints the progress and the next step, as JSON if `as_json`.
 ///
 /// # Errors
-/// As [`Status::read`].
+/// If [`Status::read`] fails.
 pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Result<()> {
     let status = Status::read(root, curriculum)?;
     if as_json {
@@ -31,7 +31,7 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Resu
 /// `cargo course next`: prints the next step of the selected task, day or week.
 ///
 /// # Errors
-/// As [`Status::read`]. Also if there is no such task, day or week.
+/// If [`Status::read`] fails. Also if there is no such task, day or week.
 pub(crate) fn print_next(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let status = Status::read(root, curriculum)?;
     let named = words.asked(curriculum, status.day())?;

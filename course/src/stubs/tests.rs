@@ -84,8 +84,8 @@ fn half_a_solution_counts_as_work() {
     assert_eq!(text(root, "src/week1/a.rs"), begun);
 }
 
-/// A learner's helper differs from an item of an older reference only in its name. So both are
-/// kept, except in a file that equals the last commit's stub.
+/// A learner's helper cannot be distinguished from an item that only an older reference had. So
+/// both are kept, except in a file that equals the last commit's stub.
 #[test]
 fn a_helper_outside_the_tasks_is_the_learners() {
     let folder = repository();

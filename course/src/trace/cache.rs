@@ -13,9 +13,10 @@ use anyhow::{Context, Result};
 use super::options::Options;
 
 /// Files and folders from which the reference program is built, relative to the repository.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "reference",
     "provided",
+    "kernels",
     "formats",
     "schema",
     "cli",
@@ -62,7 +63,7 @@ pub(super) fn clear(folder: &Path) {
     }
 }
 
-/// Returns the file itself, or all files of a folder, sorted.
+/// Returns `path` if it is a file, or all files in the folder `path`, sorted.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(if path.exists() { vec![path.to_owned()] } else { Vec::new() });

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A few words with a name, a comma and an article: long enough for positions to matter, short
-/// enough to run quickly.
+/// A few words with a comma: long enough for positions to matter, short enough to run quickly.
 const PROMPT: &str = "Once upon a time, there was a little fox";
 
 /// The options of `cargo course trace`.

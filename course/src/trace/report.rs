@@ -98,10 +98,10 @@ impl Report {
                 None if self.loaded => format!("{before} Your code then fails:"),
                 None => "Your code fails while it loads the model:".to_owned(),
             };
-            // The command at the end of a stub's message is also printed below.
+            // Omit the command at the end of a stub's message, because it is also printed below.
             let _ =
                 write!(text, "{place}\n\n{}", panic.split("; run cargo").next().unwrap_or(panic));
-            // A stub's message names its task; any other panic is in a function that computes the
+            // A stub's message names its task. Any other panic is in a function that computes the
             // next activation.
             let tasks = match stub(panic) {
                 Some(task) => vec![task.to_owned()],
@@ -152,7 +152,8 @@ fn tasks(line: &Value) -> Result<Vec<String>> {
 /// The task that is responsible if the learner's code rejects a model that the reference accepts.
 const LOADING: &str = "week1-day5 task 4: load_model";
 
-/// Returns the task in `this needs week1-day5 task 4: load_model (src/week1/weights.rs); run …`.
+/// Returns the task that a stub's message names: `this needs week1-day5 task 4: load_model
+/// (src/week1/weights.rs); run …`.
 fn stub(panic: &str) -> Option<&str> {
     Some(panic.strip_prefix("this needs ")?.rsplit_once(" (")?.0)
 }

@@ -15,14 +15,14 @@ pub(super) const RECORD: &str = ".course/course.json";
 
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// The newer course's commit, if known.
+    /// The commit of the course that the update installed, if known.
     pub(super) commit: Option<String>,
     /// The hash of every file, by path.
     pub(super) files: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// Reads the record of the last update. Empty if there was none.
+    /// Reads the record of the last update. If there was no update, returns an empty record.
     pub(super) fn read(root: &Path) -> Result<Self> {
         match fs::read(root.join(RECORD)) {
             Ok(text) => Self::parse(&text).with_context(|| {

@@ -4,8 +4,8 @@
 //! Before the merge, the stubs' `todo!` lines are made equal in all three texts, so that
 //! renumbering a task causes no difference. Borrowed bodies are returned before the merge, and
 //! afterwards borrowed again from the newer reference. A function that the learner has touched
-//! keeps its body, even if the newer course provides it. If the newer course changes its signature,
-//! there is no merge.
+//! keeps its body, even if the newer course provides it. If the newer course changes the signature
+//! of such a function, there is no merge, unless the learner has already made the same change.
 
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ struct Texts {
 }
 
 impl Texts {
-    /// Returns a conflict if the newer course changes or removes a function that the learner has
-    /// written.
+    /// Returns a conflict if the newer course changes the signature of a function that the learner
+    /// has begun or written, or removes the function.
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
             Some(Conflict {
@@ -198,7 +198,7 @@ impl Texts {
     }
 
     /// Returns the learner's work that the merged text lacks: a touched body that differs, or an
-    /// added line. There should be none; this is a safety net.
+    /// added line. There should be none. This check is a safety net.
     fn lost(&self, merged: &str, touched: &[&String]) -> Option<String> {
         for function in touched {
             let yours = part(&self.ours, function, Part::Body);
@@ -262,7 +262,7 @@ enum Part {
     Whole,
 }
 
-/// Returns lines of a function, in readable form.
+/// Returns the signature, the body or all lines of a function, with readable `todo!`s.
 fn part(text: &str, function: &str, part: Part) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let place = place(&lines, function)?;
@@ -274,8 +274,8 @@ fn part(text: &str, function: &str, part: Part) -> Option<String> {
     Some(visible(&lines[range].join("\n")))
 }
 
-/// Replaces each stub's `todo!` with the function's name without its task, so that it is the same
-/// for every course.
+/// Replaces each stub's `todo!` with [`TODO`] and the function's name. Unlike the `todo!`, this
+/// line does not depend on the task's number.
 fn hide_todos(text: &str, functions: &[String]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for function in functions {
@@ -314,7 +314,7 @@ fn show_todos(text: &str, template: &Template) -> String {
     shown
 }
 
-/// Makes hidden `todo!`s readable.
+/// Replaces hidden `todo!`s with `todo!()`, for messages and comparisons.
 fn visible(text: &str) -> String {
     let show = |line: &str| {
         line.split_once(TODO)

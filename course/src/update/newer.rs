@@ -21,7 +21,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// A course that was read from a folder or from git.
 #[derive(Debug)]
 pub(super) struct Newer {
-    /// Its name in messages.
+    /// The course's name in messages.
     pub(super) name: String,
     /// The course's commit, if its files are exactly a commit's.
     pub(super) commit: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Newer {
     /// The templates of stubs, with the paths of the stubs, such as
     /// `src/week1/attention/attention.rs`.
     pub(super) templates: Vec<(String, Template)>,
-    /// The course's commit and all its ancestors. Empty if unknown.
+    /// The course's commit and all of that commit's ancestors. Empty if unknown.
     pub(super) history: BTreeSet<String>,
 }
 

@@ -5,8 +5,10 @@
 //!
 //! 1. `src/X` is merged while `reference/src/X` is still the older version, because the merge needs
 //!    that version to find the learner's changes. Running the merge again gives the same result.
-//! 2. Renamed files are removed after everything else is written: `src/X` before `reference/src/X`.
-//! 3. The runner's own sources are written last, because a mixture of versions might not build.
+//! 2. The runner's own sources are written after all other files, because a mixture of versions
+//!    might not build.
+//! 3. Files are removed last, such as renamed ones under their old names: `src/X` before
+//!    `reference/src/X`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,7 +33,7 @@ use crate::{
 
 #[derive(Default)]
 pub(super) struct Plan {
-    /// The changes, in order.
+    /// The changes, in the order in which they are made.
     pub(super) changes: Vec<Replacement>,
     /// For each file of tasks that the newer course has renamed: its new name, by its old name.
     moved: BTreeMap<String, String>,
@@ -85,7 +87,7 @@ impl Plan {
             Ok(text) => text.into_bytes(),
             Err(conflicts) => return self.conflicts.extend(conflicts),
         };
-        // The two are equal if an interrupted update has written the file.
+        // `old` and `new` are equal if an interrupted update has written the file.
         if let Some(old) = old.as_ref().filter(|old| same.is_none() && **old != new) {
             return self.conflicts.push(Conflict {
                 what: format!("{path} is yours, and the newer course has a file with that name"),
@@ -127,8 +129,8 @@ impl Plan {
             _ if is_generated(&change.path) => "merged",
             _ => "replaced",
         };
-        // List a learner's own files one by one. The course has many files, so only a dry run lists
-        // them.
+        // Always list the files that contain tasks. The course has many other files, so only a dry
+        // run lists those.
         for change in self.changes.iter().filter(|change| dry_run || is_generated(&change.path)) {
             println!("{:<9}{}", verb(change), change.path);
         }
@@ -178,9 +180,9 @@ fn step(change: &Replacement) -> usize {
     }
 }
 
-/// Returns the former name of a new file: the name of a file that the newer course no longer has,
-/// and that contains most of the new file's functions. If there are several such files (kernels
-/// have the same functions), returns the most similar one.
+/// Returns the file that the newer course has renamed to this new file: one that the newer course
+/// no longer has, and that contains more than half of the new file's functions. If there are
+/// several such files (kernels have the same functions), returns the most similar one.
 fn moved<'a>(
     newer: &Newer,
     present: &'a [Generated],

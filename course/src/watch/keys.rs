@@ -48,8 +48,8 @@ pub(super) fn read_keys(inputs: Sender<Input>) {
     });
 }
 
-/// Sends lines of standard input to `inputs` as keys. Watching continues after the end of the
-/// input, because there may be no input at all in a pipe or in CI.
+/// Sends the first letter of each line of standard input to `inputs` as a key. Watching continues
+/// after the end of the input, because there may be no input at all in a pipe or in CI.
 pub(super) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {

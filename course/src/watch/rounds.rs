@@ -102,7 +102,7 @@ mod tests {
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,
-        /// The inputs to send after the n-th start of a run.
+        /// For each start of a run, in order: the function that sends the response to `inputs`.
         answers: Vec<fn(&Sender<Input>, u64)>,
     }
 

@@ -79,7 +79,8 @@ enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watched {
     pub(crate) id: TaskId,
-    /// Whether the task has passed or is borrowed.
+    /// Whether nothing is left to do in the task, because it has passed, is borrowed or is
+    /// optional.
     pub(crate) done: bool,
 }
 

@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
         let fingerprints = fingerprint::all(self.root, self.curriculum);
         self.run = Some(Running { number, day, task, fingerprints });
         self.runner.start(number, command)?;
-        // The build starts after the learner's tests, and is reported once.
+        // The engine's build starts after the learner's tests, and is reported once.
         let due = self.ahead.is_due(&engine::program(self.root), self.curriculum, &day.feature);
         if due && self.ahead.begin(self.root) {
             self.show("Building your engine in the background, for your first `cargo llm`.\n")?;
@@ -142,8 +142,8 @@ impl<'a> Worker<'a> {
         self.show(&format!("\n{text}"))
     }
 
-    /// Shows the chapter's file and, if the book is served or built, its page. On a terminal, opens
-    /// the page.
+    /// Shows the chapter's file. If the book is built, also shows where its page is: its address if
+    /// the book is served, otherwise its path. On a terminal, opens the page.
     fn chapter(&mut self, id: &TaskId) -> Result<()> {
         let chapter = &self.curriculum.day(&id.feature)?.chapter;
         let page =

@@ -1,7 +1,8 @@
-//! Models with experts: Qwen3-MoE and gpt-oss, from `config.json` or a GGUF file's metadata.
+//! Reads the configuration of a model with experts (Qwen3-MoE or gpt-oss) from `config.json` or
+//! from a GGUF file's metadata.
 //!
-//! The properties that they share with week 1's decoder are read as [`ModelConfig`].
-//! [`MixtureConfig`] adds the others. A value that neither supports is an error that names the
+//! The properties that such a model shares with week 1's decoder are read as [`ModelConfig`].
+//! [`MixtureConfig`] adds the others. A value that neither type supports is an error that names the
 //! field.
 
 use std::path::Path;
@@ -32,11 +33,11 @@ pub struct MixtureConfig {
     pub base: ModelConfig,
     /// Number of experts in a layer.
     pub experts: usize,
-    /// Number of experts per token.
+    /// Number of experts that are chosen for each token.
     pub per_token: usize,
-    /// Qwen3-MoE: whether the weights of the chosen experts are divided by their sum.
+    /// For Qwen3-MoE, whether the weights of the chosen experts are divided by their sum.
     pub renormalize: bool,
-    /// gpt-oss: steepness and limit of the gate.
+    /// For gpt-oss, the steepness and the limit of the gate.
     pub clamp: Option<Clamp>,
     /// For each layer, the number of positions that a token attends to; `None` for all.
     pub windows: Vec<Option<usize>>,
@@ -46,8 +47,9 @@ pub struct MixtureConfig {
     pub blocks: bool,
 }
 
-/// gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, where `g` is at most `limit` and `u` between
-/// `-limit` and `limit`.
+/// Parameters of gpt-oss's gate, `g · sigmoid(alpha · g) · (u + 1)`. Before that, `g` (of the gate
+/// projection) is limited to at most `limit`, and `u` (of the up projection) to between `-limit`
+/// and `limit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
     /// Steepness of the gate: 1.702 in gpt-oss.
@@ -60,8 +62,9 @@ pub struct Clamp {
 const MAX_EXPERTS: u64 = 1 << 12;
 
 impl MixtureConfig {
-    /// Returns whether a folder's `config.json` describes a supported model with experts. Returns
-    /// false if the file cannot be read. The next function that reads the file reports the error.
+    /// Returns whether a folder's `config.json` names a supported architecture with experts.
+    /// Returns false if the file cannot be read. The next function that reads the file reports the
+    /// error.
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");
@@ -93,7 +96,7 @@ impl MixtureConfig {
         }
     }
 
-    /// Reads `config.json`, and the stop tokens of `generation_config.json`.
+    /// Reads `config.json` and, if it exists, the stop tokens of `generation_config.json`.
     ///
     /// # Errors
     /// If a file cannot be read, or a field is missing or invalid. The message is one line: the
@@ -172,7 +175,7 @@ impl MixtureConfig {
     /// Reads the configuration from a GGUF file's metadata.
     ///
     /// # Errors
-    /// As [`ModelConfig::from_gguf`].
+    /// Returns an error in the same cases as [`ModelConfig::from_gguf`].
     pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
         const ARCHITECTURE: &str = "general.architecture";
         let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;

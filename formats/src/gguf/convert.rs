@@ -1,6 +1,6 @@
-//! Makes a GGUF file's metadata from a Hugging Face folder. Writes the same keys as llama.cpp's
-//! converter for Llama, Qwen2 and Qwen3. Reads `config.json`, `generation_config.json`,
-//! `tokenizer.json` and `tokenizer_config.json`.
+//! Makes a GGUF file's metadata from a Hugging Face folder. The keys are those of llama.cpp's
+//! converter for Llama, Qwen2 and Qwen3, and some that this project defines. Reads `config.json`,
+//! `generation_config.json`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`.
 
 mod tokenizer;
 
@@ -36,7 +36,7 @@ pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// Adds the sizes and constants of a model.
+/// Adds a model's architecture, sizes and constants to `metadata`.
 ///
 /// # Errors
 /// If one of these values does not fit into 32 bits.
@@ -80,7 +80,7 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
 /// `None` if there is neither. From a list of named templates, takes `default`.
 ///
 /// # Errors
-/// If a file cannot be read, or the field has the wrong type.
+/// If a file cannot be read, the field has the wrong type, or a list has no template `default`.
 pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     let path = folder.join("chat_template.jinja");
     if path.exists() {

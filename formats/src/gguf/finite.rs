@@ -7,7 +7,8 @@ use super::TensorType;
 const AT_ONCE: usize = 1024;
 
 impl TensorType {
-    /// Returns the offsets of a block's half-precision numbers, which are scales and minimums.
+    /// Returns the byte offsets of the half-precision numbers in a block. They are scales and
+    /// minimums, except in `F16`, where the only one is the weight.
     const fn halves(self) -> &'static [usize] {
         match self {
             Self::F32 | Self::BF16 | Self::MXFP4 => &[],
@@ -23,8 +24,8 @@ impl TensorType {
     /// infinite.
     #[must_use]
     pub fn first_not_finite(self, bytes: &[u8]) -> Option<usize> {
-        // A number is NaN or infinite if all bits of its exponent are set. `MXFP4` has only an
-        // exponent.
+        // A number is NaN or infinite if all bits of its exponent are set. `MXFP4`'s scale is only
+        // an exponent.
         match self {
             Self::F32 => first::<4>(bytes, |x| u32::from_le_bytes(*x) & 0x7f80_0000 == 0x7f80_0000),
             Self::F16 => first::<2>(bytes, |x| u16::from_le_bytes(*x) & 0x7c00 == 0x7c00),

@@ -23,8 +23,8 @@ pub enum Value {
     F64(f64),
 }
 
-/// An array, whose elements all have one type. Vocabularies are arrays of 50,000 elements or more,
-/// so elements are not stored as `Value`s.
+/// An array, whose elements all have one type. A vocabulary is an array of tens of thousands of
+/// elements or more, so elements are not stored as `Value`s.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Array {
@@ -77,7 +77,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Creates empty metadata. `file` is the name in messages.
+    /// Creates empty metadata. `file` is the file's name in messages.
     #[must_use]
     pub fn new(file: &str) -> Self {
         Self { file: file.to_owned(), values: BTreeMap::new() }
@@ -176,10 +176,12 @@ impl Metadata {
         }
     }
 
-    /// Returns the value in `value`, for a key that must be present.
+    /// Returns the value of a key that must be present. `value` is the result of a getter for this
+    /// key, such as [`Metadata::size`].
     ///
     /// # Errors
-    /// If `value` is `None`. If `value` is an error, returns that error.
+    /// If `value` is `None`, that is, the key is missing. If `value` is an error, returns that
+    /// error.
     pub fn required<T>(&self, key: &str, value: Result<Option<T>>) -> Result<T> {
         match value? {
             Some(value) => Ok(value),
@@ -196,7 +198,7 @@ impl Metadata {
     }
 }
 
-/// Describes a value for a message, shortened.
+/// Describes a value for a message. Long values are shortened.
 fn describe(value: &Value) -> String {
     const ENOUGH: usize = 60;
     match value {

@@ -1,13 +1,13 @@
 //! Tensor names in Hugging Face checkpoints, and the names of the same tensors in GGUF files.
 
-/// Names of tensors outside the layers.
+/// Names of tensors outside the layers: Hugging Face's and GGUF's.
 const WHOLE: [(&str, &str); 3] = [
     ("model.embed_tokens.weight", "token_embd.weight"),
     ("model.norm.weight", "output_norm.weight"),
     ("lm_head.weight", "output.weight"),
 ];
 
-/// Names of the parts of a layer, without `.weight` or `.bias`.
+/// Names of the parts of a layer, Hugging Face's and GGUF's, without `.weight` or `.bias`.
 const PARTS: [(&str, &str); 11] = [
     ("self_attn.q_proj", "attn_q"),
     ("self_attn.k_proj", "attn_k"),
@@ -35,7 +35,7 @@ pub fn gguf_name(hugging_face: &str) -> Option<String> {
     Some(format!("blk.{layer}.{gguf}.{kind}"))
 }
 
-/// Returns the Hugging Face name of a tensor: `blk.3.attn_q.weight` →
+/// Returns the Hugging Face name of a tensor of Llama, Qwen2 or Qwen3: `blk.3.attn_q.weight` →
 /// `model.layers.3.self_attn.q_proj.weight`. Returns `None` if these models have no such tensor.
 #[must_use]
 pub fn hugging_face_name(gguf: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The types in which tensors are stored: plain numbers, or blocks that share a scale.
+//! The types in which tensors are stored: plain numbers, or blocks of weights that share a scale.
 
 use std::{fmt, str::FromStr};
 
@@ -33,8 +33,8 @@ pub enum TensorType {
     Q5_K,
     /// 256 weights of 6 bits; 16 scales of 8 bits.
     Q6_K,
-    /// 32 floats of 4 bits, one power of two: the experts of gpt-oss. This type is read, but never
-    /// written.
+    /// 32 floats of 4 bits, and one scale that is a power of two. The experts of gpt-oss have this
+    /// type, which is read but never written.
     MXFP4,
 }
 
@@ -191,7 +191,7 @@ impl fmt::Display for TensorType {
 impl FromStr for TensorType {
     type Err = String;
 
-    /// Parses a name in upper or lower case.
+    /// Parses the name of a type in [`TensorType::ALL`], in upper or lower case.
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()

@@ -27,8 +27,8 @@ const DEPTH: usize = 4;
 /// of this name in the cache.
 ///
 /// # Errors
-/// If neither exists. The message is one line: what was searched for, where, and which command to
-/// type.
+/// If neither exists, or the cached model is incomplete. The message is one line: what was searched
+/// for and, for a model's name, where, and which command fetches the model.
 pub fn locate(model: &Path) -> Result<PathBuf> {
     if fs::symlink_metadata(model).is_ok() {
         return Ok(model.to_owned());
@@ -46,8 +46,8 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
 /// Returns the folder or the GGUF file of a model, if the cache has all files that it needs.
 ///
 /// # Errors
-/// If a file is missing or incomplete, or its link is broken. Also if several files match the name.
-/// The message is one line: the first such file, and which command to type.
+/// If the model, its revision or a file is missing, a file is incomplete, or its link is broken.
+/// Also if several files match the name. The message is one line: what is wrong, and what to type.
 pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let folder = name.folder(cache);
     let fetch = || format!("`cargo llm fetch {name}` fetches it");
@@ -118,7 +118,8 @@ fn is_whole(path: &Path) -> bool {
     })
 }
 
-/// Lists the files and the links of a folder, with `/` between folders.
+/// Appends the paths of the files and links below a folder to `files`, with `/` between folders.
+/// Each path begins with `prefix`. Searches `depth` levels of subfolders.
 fn list(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };

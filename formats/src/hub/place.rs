@@ -1,4 +1,4 @@
-//! Finds the cache in the same way as `huggingface_hub.constants`.
+//! Finds the cache's folder in the same way as the Python module `huggingface_hub.constants`.
 
 use std::{
     ffi::OsString,
@@ -10,14 +10,14 @@ use anyhow::{Context, Result};
 /// Returns the folder of the cache. It may not exist.
 ///
 /// # Errors
-/// If no environment variable names it and the user has no home folder.
+/// If no environment variable names the folder, and the user has no home folder.
 pub fn cache() -> Result<PathBuf> {
     cache_of(|name| std::env::var_os(name), std::env::home_dir().as_deref())
         .context("found no home folder: set HF_HUB_CACHE to the cache's folder")
 }
 
-/// Returns the folder of the cache in this environment, for a user with this home folder. An empty
-/// variable counts as absent.
+/// Returns the folder of the cache for a user with this home folder. `variable` returns the value
+/// of an environment variable. An empty variable counts as absent.
 pub fn cache_of(
     variable: impl Fn(&str) -> Option<OsString>,
     home: Option<&Path>,

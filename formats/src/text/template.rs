@@ -1,5 +1,5 @@
-//! The chat template: a Jinja program in the model folder. It turns messages into text in the
-//! format that the model was trained on.
+//! The chat template: a Jinja program in the model folder or the GGUF file. It turns messages into
+//! text in the format that the model was trained on.
 
 use std::{
     collections::BTreeMap,
@@ -19,12 +19,12 @@ use crate::{
     },
 };
 
-/// A model's chat template. It is rendered as `apply_chat_template` of transformers does.
+/// A model's chat template, rendered in the same way as by `apply_chat_template` of transformers.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     source: String,
     file: String,
-    /// `bos_token`, `eos_token` …: variables of the template.
+    /// The template's variables for special tokens (`bos_token`, `eos_token` …), with their texts.
     special_tokens: BTreeMap<String, String>,
 }
 
@@ -126,8 +126,8 @@ impl ChatTemplate {
     }
 }
 
-/// Returns fields such as `bos_token`. The value is either a string, or an object with the string
-/// as `content`.
+/// Returns the fields whose names end in `_token`, such as `bos_token`. Each value is either a
+/// string, or an object with the string as `content`.
 fn special_tokens(config: &Value) -> BTreeMap<String, String> {
     let fields = config.as_object().into_iter().flatten();
     let tokens = fields.filter(|(field, _)| field.ends_with("_token"));
@@ -156,8 +156,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Computes `json.dumps(value, ensure_ascii=False, indent=indent)`: with spaces after commas and
-/// colons, and nothing escaped for HTML.
+/// Computes `json.dumps(value, ensure_ascii=False, indent=indent)`: without `indent`, there are
+/// spaces after commas and colons. Nothing is escaped for HTML.
 fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get("indent")?;
     if options.get::<Option<bool>>("ensure_ascii")? == Some(true) {

@@ -18,7 +18,7 @@ pub(crate) struct Int8Tile {
     /// The integer sums of each row's values, for each block of 32 columns. Integer minimums are
     /// multiplied by them. Each element holds two 16-bit sums.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
-    /// The integer sums of each row's values, for every 16 columns, in the same layout.
+    /// The integer sums of each row's values, for every 16 columns, in the layout of `sums`.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
 }
 

@@ -6,7 +6,7 @@
 //! three vector operations per 16 sums. These operations take nearly as long as the matrix unit's
 //! multiplications and stores.
 //!
-//! One would expect the two units to work in parallel. On the processor that this was written on
+//! One would expect the two units to work in parallel. On the processor on which this was measured
 //! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
 //! when interleaved as when done one after the other, or slightly longer. Only a store and the
 //! products after it overlap a little. So the kernel first computes the sums of a whole
@@ -118,7 +118,8 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
 }
 
 /// Computes the sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`.
-/// Neighbouring blocks use different tiles, so that neither waits for the other.
+/// Tile `X` holds the activations. Neighbouring blocks use different tiles, so that neither waits
+/// for the other.
 #[inline(always)]
 fn multiply<const A: usize, const B: usize, const X: usize, U: Unit>(
     unit: &mut U,

@@ -32,8 +32,8 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
     let [a, b, c, d] = codes;
     // Each input vector has eight columns of each block, block after block. Each lane of the new
-    // vectors has two blocks: columns 0 to 15 of blocks 0, 2, 4 and 6 in the first, then of the
-    // other blocks.
+    // vectors has 16 columns of one block: `a` and `b` have columns 0 to 15, and `c` and `d`
+    // columns 16 to 31. `a` and `c` have the even blocks, `b` and `d` the odd ones.
     let (a, b, c, d) = (
         _mm512_unpacklo_epi64(a, b),
         _mm512_unpackhi_epi64(a, b),
@@ -77,7 +77,7 @@ pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8
     }
 }
 
-/// Stores the scales of row `i`, each twice.
+/// Stores the scales of row `i`, which `scales` has twice each.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {

@@ -1,5 +1,5 @@
-//! The table of this rung's kernels: for each format, how weights are unpacked and which plan
-//! multiplies them.
+//! The table of AMX kernels: for each format, how weights are unpacked and which plan multiplies
+//! them.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -63,8 +63,9 @@ macro_rules! kernels {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn $name(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             if !x.has_tiles {
-                // The integers were quantized by another rung, so they aren't in the layout of
-                // tiles. SAFETY: this rung's instructions include those of AVX-512.
+                // The integers were quantized by another rung (set of kernels), so they aren't in
+                // the layout of tiles. SAFETY: the instructions of this rung include those of
+                // AVX-512.
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }
             let source = Unpacked(|$panel: &mut Panel, $i: usize, $bytes: &[u8]| $fill);

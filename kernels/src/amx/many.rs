@@ -15,8 +15,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Number of activation tiles that are multiplied each time weights are unpacked. The L2 cache has
-/// room for that many.
+/// Maximum number of activation tiles that are multiplied each time weights are unpacked. The L2
+/// cache has room for that many.
 const CHUNK: usize = 32;
 
 /// The outputs of 32 rows of weights for 16 rows of activations.
@@ -35,8 +35,8 @@ pub(super) trait Plan {
     type Space;
     const SPACE: Self::Space;
 
-    /// Adds the products of two panels and a tile of activations to the outputs. Both have `blocks`
-    /// blocks of 32 columns.
+    /// Multiplies each of two panels by a tile of activations, and adds the products to the
+    /// outputs. The panels and the tile have `blocks` blocks of 32 columns.
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],

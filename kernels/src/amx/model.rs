@@ -6,7 +6,7 @@ use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 /// The eight tiles.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// `None` before they are configured and after they are released.
+    /// The shapes of the tiles, or `None` before they are configured and after they are released.
     shapes: Option<Shapes>,
     tiles: [[[u8; ROW]; SIDE]; 8],
 }

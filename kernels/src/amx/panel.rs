@@ -17,7 +17,7 @@ pub(crate) struct Panel {
     /// Scales of each row, one for every 16 columns. For blocks of 256, only the first two are
     /// used: the factor of all products, and the negated factor of minimums.
     pub(crate) scales: [[f32; SUPER_BLOCK / SUM]; SIDE],
-    /// Minimums, one for every 16 columns. Unused in formats without them.
+    /// Minimums of blocks of 32, one for every 16 columns. Unused in other formats.
     pub(crate) minimums: [[f32; SUPER_BLOCK / SUM]; SIDE],
     /// The integer minimums of blocks of 256. Each element holds two 16-bit minimums.
     pub(crate) whole_minimums: [[i32; SUPER_BLOCK / BLOCK]; SIDE],

@@ -3,11 +3,12 @@
 //! The unit's tiles take 8 KiB, which the operating system must save whenever it switches threads.
 //! So a process may use them only after it has asked Linux for permission. One request covers all
 //! its threads and forks. A program that the process executes must ask again. If the processor has
-//! no unit, a hypervisor hides it, or the system refuses, the next lower rung is used.
+//! no unit, a hypervisor hides it, or the system refuses, the next lower rung (set of kernels) is
+//! used.
 
 use std::{fmt, sync::OnceLock};
 
-/// Name of the variable with which tests pretend that the unit is hidden or refused:
+/// Name of the environment variable with which tests pretend that the unit is hidden or refused:
 /// `TINY_LLM_AMX=hidden`, `TINY_LLM_AMX=refused`.
 pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
 
@@ -18,7 +19,8 @@ pub enum Refusal {
     Absent,
     /// The system does not save the unit's tiles.
     NotSaved,
-    /// The system refused to let this process use the unit. Holds the error number.
+    /// The system refused to let this process use the unit. Holds the number that Linux returned, a
+    /// negative error number.
     Refused(i64),
     /// This program doesn't know how to ask this operating system for permission.
     UnknownSystem,
@@ -72,7 +74,7 @@ fn ask(
     }
 }
 
-/// Checks whether the processor and the system report a unit.
+/// Checks whether the processor reports a unit, and whether the system saves its tiles.
 fn shown() -> Result<(), Refusal> {
     use std::arch::x86_64::*;
     // Bits in EDX of leaf 7: tiles, and products of bytes.

@@ -90,8 +90,8 @@ mod vector {
     use super::{SIDE, Sixteen};
     use crate::avx512::{lanes::transpose, minimums::add_words};
 
-    /// A 512-bit register. It is used only in kernels of this rung, which are called only if
-    /// AVX-512 was found.
+    /// A 512-bit register. It is used only in AMX kernels, which are called only if AVX-512 was
+    /// found.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Vector(__m512);
 

@@ -1,15 +1,16 @@
 //! Formats with blocks of 256 weights. Codes are multiplied by their scales before the matrix
 //! product, so that fewer tiles of sums have to be stored.
 //!
-//! An integer weight is its code times the scale of its sub-block. That is too large for one byte,
-//! but not for two: `code · scale = a · upper + lower`, where `a` is 8 or 256. So a block needs two
-//! products of 256 columns and stores two tiles of sums. Otherwise, the sums of its sub-blocks
-//! would fill eight or sixteen tiles, each of which would be scaled separately. The matrix unit
-//! would take a third longer, and the vector unit four times as long.
+//! An integer weight is its code times the scale of its sub-block. In `Q2_K` and `Q3_K`, it fits in
+//! one byte. In the other formats, it needs two: `code · scale = a · upper + lower`, where `a` is 8
+//! or 256. So a block needs one or two products of 256 columns. Each of them stores one tile of
+//! sums, or one for each part of the sum (see below). If the scales were applied later, the sums of
+//! the sub-blocks would fill eight or sixteen tiles, each of which would be scaled separately. The
+//! matrix unit would take a third longer, and the vector unit four times as long.
 //!
 //! The number of stored sums also depends on the order of additions, which must be the same as in
 //! the kernels for a few rows. If a float can hold the sum of a block exactly, the whole sum is
-//! stored. Otherwise, parts of the sum are stored and rounded one by one.
+//! stored. Otherwise, two or four parts of the sum are stored and rounded one by one.
 
 use std::marker::PhantomData;
 
@@ -70,8 +71,8 @@ pub(crate) const PIECE: usize = 16;
 /// [`Fold::Eights`].
 const QUARTERS: [usize; 4] = [0, 2, 1, 3];
 
-/// Returns where a piece of 16 columns is stored: the quarter, which is a tile, and its index in
-/// the quarter. Quarters that are added to the same sum are neighbours.
+/// Returns where a piece of 16 columns is stored: the quarter, which is a tile, and the piece's
+/// index in the quarter. Quarters that are added to the same sum are neighbours.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     match fold {
         // As in the kernels for a few rows, every fourth piece is added to the same sum.

@@ -207,7 +207,7 @@ fn the_model_gives_sums_of_decoded_rows() {
     });
 }
 
-/// Using a tile without a shape, or after its release, panics.
+/// Using a tile after its release panics.
 #[test]
 #[should_panic(expected = "tiles have shapes before they are used")]
 fn tiles_that_were_given_back() {

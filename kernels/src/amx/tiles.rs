@@ -1,8 +1,8 @@
 //! The processor's matrix unit.
 //!
-//! The compiler has no stable intrinsics for its instructions yet, so they are written as assembly.
-//! The compiler itself never uses a tile, so a tile keeps its contents from one assembly block to
-//! the next.
+//! The compiler has no stable intrinsics for the unit's instructions yet, so they are written as
+//! assembly. The compiler itself never uses a tile, so a tile keeps its contents from one assembly
+//! block to the next.
 
 use std::arch::asm;
 

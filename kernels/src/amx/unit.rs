@@ -56,8 +56,8 @@ pub(crate) trait Unit {
     /// If the rows are not within `from`.
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize);
 
-    /// Adds products: element `n` of row `m` of tile `C` is increased by the sum of `A[m, k] · B[k
-    /// / 4, 4n + k % 4]` over all `k`, signed bytes times signed bytes.
+    /// Adds products of signed bytes to tile `C`: element `n` of row `m` is increased by the sum of
+    /// `A[m, k] · B[k / 4, 4n + k % 4]` over all `k`.
     fn dot<const C: usize, const A: usize, const B: usize>(&mut self);
 
     /// Like [`Unit::dot`], with unsigned bytes in `A`.

@@ -56,7 +56,7 @@ pub(super) struct Scales {
     factors: __m256,
     /// Integers that compensate for the codes' offsets, added to each block's sum.
     offsets: Option<__m256i>,
-    /// Minimums, and their factors.
+    /// Minimums, and the scaled sums of activations by which they are multiplied.
     minimums: Option<[__m256; 2]>,
 }
 

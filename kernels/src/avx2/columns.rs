@@ -40,15 +40,17 @@ pub(super) const fn depth(highest: u8) -> usize {
 
 /// A block of each of eight rows of weights.
 pub(super) struct Columns<const PLANES: usize> {
-    /// Codes, or their lower and their upper four bits. Register `k` holds columns `4k…4k + 3`.
+    /// One plane of codes, or two: their lower and their upper four bits. Register `k` of a plane
+    /// holds columns `4k…4k + 3`.
     pub(super) codes: [[__m256i; COLUMNS]; PLANES],
     pub(super) scales: __m256,
-    /// Unused in a format with an offset.
+    /// Minimums. Unused in a format with an offset.
     pub(super) minimums: __m256,
 }
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the 32 codes
-/// of a block, and `split` must divide a register of codes into `PLANES` parts of four bits.
+/// of a block, and `split` must divide a register of codes into planes: one plane of whole codes,
+/// or two planes with four bits of each code.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
@@ -230,7 +232,7 @@ fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) ->
     _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
 }
 
-/// A number for each row.
+/// A number for each of the eight rows of weights.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct Lanes(pub(super) [f32; ROWS]);

@@ -18,8 +18,9 @@ use crate::{
     prefetch::{distance, prefetch},
 };
 
-/// Returns how far after the start of a block of `wide` bytes to prefetch. All of a block's bytes
-/// are read at about the same time, so the usual distance is counted from the block's end.
+/// Returns how many bytes after the start of a block of `wide` bytes to prefetch, or 0 if
+/// prefetching is off. All of a block's bytes are read at about the same time, so the usual
+/// distance is counted from the block's end.
 #[inline]
 fn ahead(wide: usize) -> usize {
     match distance() {
@@ -118,7 +119,8 @@ pub(super) fn super_blocks<F: Format, const WIDE: usize>(
     }
 }
 
-/// Returns the products of codes and activations `32j…32j + 31`, times their scales.
+/// Multiplies codes by activations `32j…32j + 31` and by their integer scales, and returns the sum
+/// for each row.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn products<F: Format>(
@@ -142,7 +144,7 @@ fn products<F: Format>(
     sum
 }
 
-/// Adds the products of a block to `sum`.
+/// Scales a block's sums of products, subtracts its minimums, and adds the result to `sum`.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn finish(sum: &mut Lanes, heads: &Heads, x: &Int8SuperBlock, products: __m256i) {
@@ -157,7 +159,7 @@ fn finish(sum: &mut Lanes, heads: &Heads, x: &Int8SuperBlock, products: __m256i)
     store(sum, total);
 }
 
-/// Converts the eight half-precision numbers at byte `AT`.
+/// Converts the eight half-precision numbers at byte `AT` to f32.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves<const AT: usize>(block: &[u8]) -> __m256 {

@@ -1,4 +1,5 @@
-//! Matrix–vector products: weights are read once, in order, and prefetched.
+//! Matrix–vector products: for each row of activations, weights are read once, in order, and
+//! prefetched.
 
 use std::arch::x86_64::*;
 
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` must add a
-/// super-block's products to the first lane of the running sum. It determines the order of
+/// super-block's products to the first lane of the running sum. So `add` determines the order of
 /// additions.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -1,4 +1,4 @@
-//! Helpers of all kernels of this rung: loads, broadcasts, and sums over lanes.
+//! Helpers of all AVX2 kernels: loads, broadcasts, and sums over lanes.
 
 use std::arch::x86_64::*;
 
@@ -53,14 +53,14 @@ pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Converts the half-precision number in these two bytes.
+/// Converts the half-precision number in these two bytes to f32, in the first lane.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes([low, high]))))
 }
 
-/// Converts the half-precision number in these two bytes, and copies it to all eight lanes.
+/// Converts the half-precision number in these two bytes to f32, and copies it to all eight lanes.
 ///
 /// # Safety
 /// The machine must have AVX2 and FMA.
@@ -79,8 +79,8 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// Returns the half-precision numbers at byte `AT` of up to eight blocks: first of the even blocks,
-/// then of the odd blocks. Missing blocks give zeros.
+/// Returns the half-precision numbers at byte `AT` of up to eight blocks as f32: first those of the
+/// even blocks, then those of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
@@ -95,8 +95,8 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
-/// Returns the powers of two with which up to eight blocks begin, each divided by two: first of the
-/// even blocks, then of the odd blocks. Missing blocks give zeros.
+/// Returns the powers of two with which up to eight blocks begin, each divided by two: first those
+/// of the even blocks, then those of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
@@ -115,7 +115,7 @@ pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
     )
 }
 
-/// Returns `codes` with 16 added to each lane whose bit is set. Bit `i` belongs to lane `i`.
+/// Returns `codes` with 16 added to each lane `i` whose bit `i` of `bits` is set.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{format::Format, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of rows of activations that are multiplied each time a panel is filled.
+/// Maximum number of rows of activations that are multiplied each time a panel is filled.
 const CHUNK: usize = 256;
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel). `head` must unpack everything in a

@@ -31,7 +31,8 @@ use tiny_llm_formats::gguf::TensorType;
 pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, input::SUPER_BLOCK};
 
-/// Minimum number of rows of activations for which it is faster to unpack weights side by side.
+/// Minimum number of rows of activations for which the kernels `many`, which unpack several rows of
+/// weights side by side, are faster than the kernels `few`.
 const MANY: usize = 3;
 
 /// Returns the kernel for a type and a number of rows of activations.
@@ -59,7 +60,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
 /// than the kernels for repacked weights.
 const PROMPT: usize = 64;
 
-/// Returns the kernel for a type if weights are in the layout of [`repack`](crate::repack), or
+/// Returns the kernel for a type whose weights are in the layout of [`repack`](crate::repack), or
 /// `None` if the kernel for the file's layout is faster.
 pub(crate) fn repacked(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     if tensor_type.block_len() == SUPER_BLOCK && rows >= PROMPT {

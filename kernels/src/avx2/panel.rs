@@ -1,7 +1,7 @@
-//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring
-//! codes of each of eight rows. So one instruction multiplies eight rows by four activations, which
-//! are repeated on all lanes. Each lane of the result belongs to one row, and nothing is added
-//! across lanes.
+//! A panel: a block of 256 weights of each of 16 rows, side by side. A register holds four
+//! neighbouring codes of each of eight rows. So one instruction multiplies eight rows by four
+//! activations, which are repeated on all lanes. Each lane of the result belongs to one row, and
+//! nothing is added across lanes.
 
 use std::arch::x86_64::*;
 
@@ -23,14 +23,15 @@ pub(super) const TOKENS: usize = 4;
 pub(super) struct Panel {
     /// Codes, `[columns / 4, ROWS, 4]`.
     codes: [[u8; 4 * ROWS]; SUPER_BLOCK / 4],
-    /// The factors of the sums of products.
+    /// The factors by which the sums of products are multiplied, one for each row.
     pub(super) scales: [f32; ROWS],
-    /// The factors of the sums of products with `shifts`.
+    /// The factors by which the sums of products with `shifts` are multiplied, one for each row.
     pub(super) minimums: [f32; ROWS],
-    /// Integer scales, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
-    /// of pairs are multiplied by it and added.
+    /// Integer scales, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums of pairs
+    /// are multiplied by it and added.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
-    /// Factors of the sums of 16 activations, `[pairs of sums, ROWS, 2]`.
+    /// Integer minimums, by which sums of 16 activations are multiplied,
+    /// `[pairs of sums, ROWS, 2]`. In formats with an offset, a minimum is `offset · scale`.
     pub(super) shifts: [[[i16; 2]; ROWS]; 8],
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{format::Format, input::Int8SuperBlock};
 
-/// Sums of a panel's rows, for each row of activations.
+/// A sum for each row of activations and each row of a panel.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
 /// Adds up the products of `depth` groups of four columns, starting at group `first`. Multiplies
@@ -38,8 +38,8 @@ macro_rules! add_products {
     };
 }
 
-/// Adds the products of a super-block. The instruction that widens sums also multiplies each row's
-/// sum by an integer scale.
+/// Adds the products of a panel and super-blocks of four rows of activations to `out`. The
+/// instruction that widens sums also multiplies each row's sum by an integer scale.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {

@@ -1,6 +1,6 @@
-//! `Q4_0`. Unlike in the integer rung, a register holds the low nibbles (or the high nibbles) of
-//! two blocks. Four rows of weights are read side by side, so that the activations are prepared
-//! once for all of them.
+//! `Q4_0`. In the kernel for a few rows of activations, a register holds the low nibbles (or the
+//! high nibbles) of two blocks. Four rows of weights are read side by side, so that the activations
+//! are prepared once for all of them.
 
 use std::arch::x86_64::*;
 
@@ -43,7 +43,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
         for s in 0..STREAMS {
             let bytes = &rows[s][g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
             prefetch(bytes, ahead);
-            // This length is known at compile time.
+            // Now the length is known at compile time.
             blocks[s] = bytes.as_chunks().0.first_chunk().expect("eight blocks");
         }
         add(blocks, x, &mut sums);

@@ -115,7 +115,7 @@ fn heads(block: &[u8]) -> Heads {
 #[target_feature(enable = "avx2")]
 fn codes_of_eight(block: &[u8], j: usize) -> [__m256i; 8] {
     let mut codes = [_mm256_setzero_si256(); 8];
-    // The shifts differ between the quarters. They must be constants.
+    // The shifts must be constants, and each quarter has its own, so this is a macro.
     macro_rules! quarter {
         ($quarter:literal, $low:expr, $upper:expr) => {
             for (k, code) in codes.iter_mut().enumerate() {

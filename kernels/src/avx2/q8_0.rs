@@ -21,7 +21,7 @@ use crate::{
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
-/// The format for kernels with a few rows of activations, in which codes keep their signs.
+/// `Q8_0` in the kernel for a few rows of activations, where codes keep their signs.
 struct Signed;
 
 impl Format for Signed {
@@ -46,8 +46,8 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 }
 
 /// Multiplies weights by many rows of activations. Adds 128 to each code to make it unsigned, and
-/// splits it into two 4-bit parts, which are multiplied one after the other. So several products of
-/// a part fit into 16 bits.
+/// splits it into two 4-bit parts, which are multiplied one after the other. So sums of several
+/// products of a part fit into 16 bits.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let bytes = |block: &[u8; BYTES]| load(part(block, 2));

@@ -15,8 +15,8 @@ pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
 /// Size of eight blocks in bytes.
 pub(super) const EIGHT: usize = 8 * BYTES;
 
-/// Index of each scale's 16-bit word within the two source registers. The scales of a block's four
-/// rows are adjacent; see [`scales`].
+/// Index of each scale's 16-bit word within the two source registers. The scales of the same block
+/// in the four rows are adjacent, see [`scales`].
 const SCALES: [i16; 32] = {
     let (mut words, mut i) = ([0; 32], 0);
     while i < 32 {

@@ -92,7 +92,8 @@ impl Activations {
     fn times(&self, rows: [&[u8; EIGHT]; STREAMS], sums: __m128) -> __m128 {
         let mut products = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
-            // Two lanes of block 2v, then two of block 2v + 1. Each lane has one sum for each row.
+            // Each row has two lanes of block 2v, then two of block 2v + 1. After `add_lanes`, each
+            // lane has one sum for each row.
             let mut of_rows = [_mm512_setzero_si512(); STREAMS];
             for s in 0..STREAMS {
                 of_rows[s] = _mm512_dpbusd_epi32(self.starts[v], codes(rows[s], v), self.values[v]);
@@ -110,7 +111,8 @@ impl Activations {
     }
 }
 
-/// Returns the codes of blocks 2v and 2v + 1, or zeros for missing blocks.
+/// Returns the codes of blocks 2v and 2v + 1, with 128 added to each. In missing blocks, all codes
+/// are 0 before the addition.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn codes(bytes: &[u8], v: usize) -> __m512i {

@@ -20,7 +20,7 @@ pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
     [_mm512_permutexvar_ps(first, numbers), _mm512_permutexvar_ps(second, numbers)]
 }
 
-/// Converts half-precision numbers, four for each block, block after block.
+/// Converts half-precision numbers to f32: four for each block, block after block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
@@ -71,8 +71,8 @@ pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     later
 }
 
-/// Adds eight blocks of each row to the row's sum. `minimums` are the minimums of the weights and
-/// their factors.
+/// Adds eight blocks of each row to the row's sum. `minimums` are the minimums of the weights, and
+/// the sums of activations by which they are multiplied.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eight(

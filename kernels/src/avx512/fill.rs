@@ -17,8 +17,8 @@ fn floats(halves: __m512i) -> __m512i {
 }
 
 impl Panel {
-    /// Stores two codes from each of 64 transposed bytes per row, as vectors `low` and `high` in
-    /// the format's columns.
+    /// Stores two codes from each of 64 transposed bytes per row. They are vectors `low` and `high`
+    /// of the format's unpacked vectors, whose order is `columns`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_nibbles(

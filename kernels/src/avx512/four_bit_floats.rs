@@ -20,8 +20,8 @@ pub(super) fn looked_up(numbers: __m512i) -> __m512i {
     _mm512_shuffle_epi8(load_lanes([&ABOVE_ZERO; 4]), numbers)
 }
 
-/// Returns powers of two, each divided by two. Their exponents are in the lowest bytes. The other
-/// bytes are ignored.
+/// Returns powers of two, each divided by two. Their exponents are in the lowest byte of each
+/// 32-bit number. The other bytes are ignored.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn halves_of_powers(exponents: __m512i) -> __m512 {

@@ -22,8 +22,8 @@ use std::arch::x86_64::*;
 
 use crate::streams::STREAMS;
 
-/// Adds integers within lanes: lane `l` of the result has, for each row, the sum of the row's lane
-/// `l`.
+/// Adds integers within lanes: lane `l` of the result has one number for each row, which is the sum
+/// of the row's lane `l`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn add_lanes(v: [__m512i; STREAMS]) -> __m512i {
@@ -31,7 +31,7 @@ pub(super) fn add_lanes(v: [__m512i; STREAMS]) -> __m512i {
     add(add(v[0], v[2]), add(v[1], v[3]))
 }
 
-/// Returns the sums of rows that have eight numbers each.
+/// Returns, for each row, the sum of the row's eight numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eights(v: [__m256i; STREAMS]) -> __m128i {

@@ -1,5 +1,5 @@
-//! The heads of eight blocks of 18 to 24 bytes, which precede the codes: scales, minimums, fifth
-//! bits.
+//! The heads of eight blocks of 18 to 24 bytes. The head of a block is what precedes its codes:
+//! scale, minimum, fifth bits.
 //!
 //! A block begins at an even byte, and the relevant part of its head is within two 32-bit numbers.
 //! First, these numbers are picked from windows of 64 bytes, then 16-bit words are picked from
@@ -14,8 +14,9 @@ use super::{
 use crate::streams::STREAMS;
 
 /// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit lane
-/// `b` holds the first four bytes of block `b`, which contain its scale. If the format has fifth
-/// bits, lane `8 + b` holds the next four bytes of block `b`.
+/// `b` holds the word in which block `b` begins, and so its scale. (Words are aligned, so this one
+/// may begin two bytes before the block.) If the format has fifth bits, lane `8 + b` holds the next
+/// word.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 
@@ -67,7 +68,8 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         picked
     };
 
-    /// The indices of each block's fifth bits: first all lower halves, then all upper halves.
+    /// The indices of the 16-bit numbers that hold the blocks' fifth bits: first the lower half of
+    /// each block's, then the upper half of each block's.
     const BITS: [i16; 32] = {
         let (mut words, mut i) = ([0; 32], 0);
         while i < 16 && Self::FIFTH_BITS {

@@ -92,14 +92,14 @@ pub(super) fn values_at(values: &[i8], at: usize) -> __m512i {
     load64(part(bytemuck::cast_slice(values), at))
 }
 
-/// Converts two consecutive half-precision numbers.
+/// Converts two consecutive half-precision numbers to f32. The other lanes are 0.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
 pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from_le_bytes(*bytes)))
 }
 
-/// Converts a half-precision number; the other lanes are 0.
+/// Converts a half-precision number to f32. The other lanes are 0.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
 pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {

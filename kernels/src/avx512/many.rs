@@ -18,7 +18,7 @@ use crate::{
 
 /// Number of rows of activations whose sums are in registers at the same time.
 const TOKENS: usize = 6;
-/// Number of rows of activations that are multiplied each time weights are unpacked.
+/// Maximum number of rows of activations that are multiplied each time weights are unpacked.
 const CHUNK: usize = 256;
 /// Number of rows of activations above which multiplying a panel takes longer than reading its
 /// weights from memory.
@@ -35,8 +35,8 @@ pub(super) fn multiply<F: Format>(
     fill: impl Fn(&mut Panel, &Rows),
 ) {
     let mut panels = [Panel::zeros(); 2];
-    // In the output, neighbouring tokens of a column are so far apart that the cache can hold only
-    // a few of them. Here they are contiguous.
+    // In the output, the sums that a column has for neighbouring rows of activations are so far
+    // apart that the cache can hold only a few of them. Here they are contiguous.
     let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =

@@ -7,8 +7,8 @@
 //! arithmetic is the limit: 32 rows of weights are unpacked once, in the order that `vpdpbusd`
 //! needs, and multiplied by all rows of activations.
 //!
-//! Every format has its own file, which unpacks the integers and scales of a block. All other code
-//! is shared.
+//! Every quantized format has its own file, which unpacks the integers and scales of a block. All
+//! other code is shared.
 
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 
@@ -58,7 +58,7 @@ use crate::{Kernel, MANY};
 
 pub(crate) use quantize::quantize_activations;
 
-/// Returns the kernel of this rung for a type and a number of rows of activations.
+/// Returns the AVX-512 kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     let many = rows >= MANY;
     let pair: (Kernel, Kernel) = match tensor_type {

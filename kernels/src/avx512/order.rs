@@ -13,19 +13,19 @@ pub(crate) struct Order {
     /// Index of the scale by which each sum is multiplied: first for the sums packed from vectors 0
     /// and 1, then for those from vectors 2 and 3. There is one scale per piece.
     pub(super) scales: [[i16; 32]; 2],
-    /// For each vector, the first columns of two groups of 64 columns, and the indices of the
-    /// 64-bit numbers to take from them.
+    /// For each vector, the first columns of the two groups of 64 columns from which it is taken.
     from: [[usize; 2]; 4],
+    /// For each vector, the indices of the 64-bit numbers to take from these two groups.
     numbers: [[i64; 8]; 4],
-    /// Where each group of four neighbouring columns is in the unpacked vectors.
+    /// Which group of four neighbouring columns each 32-bit number of the unpacked vectors holds.
     pub(super) columns: Columns,
     /// For every two neighbouring codes of a vector, the index of their scale.
     pub(crate) words: [[i16; 32]; 4],
 }
 
-/// The order of groups of four neighbouring columns in the four unpacked vectors: 32-bit number
-/// `i % 16` of vector `i / 16` holds group `columns[i]`. The groups of a super-block are numbered
-/// from 0 to 63.
+/// The order of groups of four neighbouring columns in the four unpacked vectors: 32-bit lane `i %
+/// 16` of vector `i / 16` holds group `columns[i]`. The groups of a super-block are numbered from 0
+/// to 63.
 pub(super) type Columns = [usize; 64];
 
 impl Order {

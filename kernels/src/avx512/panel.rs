@@ -1,6 +1,7 @@
-//! 16 rows of weights, transposed. A vector holds four neighbouring columns of each row, whose
-//! products `vpdpbusd` adds. The instruction's other operand has the same four activations in every
-//! lane. So each lane computes the output of one row of weights, and nothing is added across lanes.
+//! A panel: 16 rows of weights, transposed. A vector holds four neighbouring columns of each row,
+//! whose products `vpdpbusd` adds. The instruction's other operand has the same four activations in
+//! every lane. So each lane computes the output of one row of weights, and nothing is added across
+//! lanes.
 //!
 //! Bytes can be transposed before codes are unpacked from them, which is less work if a byte has
 //! several codes. See [`fill`](super::fill).
@@ -54,7 +55,7 @@ impl<'a> Rows<'a> {
 }
 
 impl<const BYTES: usize> Whole<'_, BYTES> {
-    /// Prefetches the last lines of the data that will be needed soon, starting at line `first`.
+    /// Prefetches all lines of the data that will be needed soon, starting at line `first`.
     #[inline(always)]
     pub(super) fn fetch_rest(&self, first: usize) {
         let lines = (LANES * BYTES).div_ceil(LINE);
@@ -72,9 +73,9 @@ impl<const BYTES: usize> Whole<'_, BYTES> {
 #[derive(Clone, Copy)]
 pub(super) struct Soon {
     pub(super) from: *const u8,
-    /// Distance in bytes between neighbouring lines. (The next field is the distance between groups
-    /// of 16 lines.)
+    /// Distance in bytes between neighbouring lines of a group of 16.
     pub(super) apart: usize,
+    /// Distance in bytes between neighbouring groups of 16 lines.
     pub(super) sixteen_apart: usize,
 }
 
@@ -94,6 +95,8 @@ pub(super) struct Panel {
     pub(super) codes: [__m512i; SUPER_BLOCK / 4],
     /// Scales: each vector has one scale of each row.
     pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
+    /// Minimums and factors, as in [`Row`]: each vector has one element of each row. Integer
+    /// minimums of 32 columns each are in the first four vectors.
     pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
     /// The panel before it is transposed: for each row, four vectors of codes, then scales, then
     /// minimums.

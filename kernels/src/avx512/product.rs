@@ -1,5 +1,5 @@
-//! The product of two panels and some rows of activations, used for prefill.
-//! [`fours`](super::fours) describes the order of additions.
+//! The product of two panels and up to six rows of activations. [`fours`](super::fours) describes
+//! the order of additions.
 
 use std::arch::x86_64::*;
 
@@ -31,7 +31,7 @@ pub(super) fn add<'x, F: Format, const N: usize>(
     }
 }
 
-/// Adds blocks of 32 columns, up to eight.
+/// Like [`add`], for formats with blocks of 32 columns. There are `blocks` of them, at most eight.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 fn add_blocks<F: Format, const N: usize>(
@@ -41,7 +41,7 @@ fn add_blocks<F: Format, const N: usize>(
     all: &mut [Sums; N],
 ) {
     // For each block: the amount that the offset subtracts, which is the same for all rows of
-    // weights, and the factor of the minimums.
+    // weights, and the sum of activations by which minimums are multiplied.
     let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
     for n in 0..N {
         // SAFETY: every load and store is 32 bytes, which is 16 sums of 16 bits or 8 numbers of 32
@@ -59,7 +59,8 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    // Blocks l and l + 4. This is a macro, because the sums must stay in registers.
+    // Returns the sum of blocks l and l + 4. This is a macro, because the sums must stay in
+    // registers.
     macro_rules! pair {
         ($first:expr) => {{
             let mut pair = [[_mm512_setzero_ps(); 2]; N];

@@ -1,9 +1,10 @@
-//! Activations prepared for a kernel for a few rows. They are prepared once for all rows of weights
-//! that a thread processes at a time.
+//! Activations prepared for a kernel for a few rows. A tile with one row of activations, of at most
+//! [`STRETCH`] super-blocks, prepares them once for all of its rows of weights. Any other tile
+//! prepares them again for every four rows of weights.
 
 use std::mem::MaybeUninit;
 
-/// Number of super-blocks of activations that are prepared at a time.
+/// Maximum number of super-blocks of activations that are prepared at a time.
 pub(super) const STRETCH: usize = 16;
 
 /// Up to [`STRETCH`] prepared super-blocks.

@@ -49,7 +49,8 @@ fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
 pub(super) struct Activations {
     /// Activations in the order of [`codes`].
     values: [__m512i; 4],
-    /// The amount that the offset subtracts from each block, spread over the block's four numbers.
+    /// The amount that the offset subtracts from each block, in the first two of the block's four
+    /// numbers.
     starts: Eights<__m512i>,
     /// The sums of activations by which minimums are multiplied.
     totals: Eights<__m512>,

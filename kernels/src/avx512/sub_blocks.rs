@@ -1,9 +1,9 @@
 //! Formats whose blocks of 256 weights have eight sub-blocks of 32, each with a scale and a minimum
 //! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times a few rows of activations.
 //!
-//! The heads of blocks are unpacked for four rows of weights at once, with one row in each lane of
-//! 128 bits. Unpacking a single row would take as many instructions, and would fill only a quarter
-//! of a vector.
+//! The heads of blocks (scales and minimums) are unpacked for four rows of weights at once, with
+//! one row in each lane of 128 bits. Unpacking a single row would take as many instructions, and
+//! would fill only a quarter of a vector.
 
 use std::arch::x86_64::*;
 

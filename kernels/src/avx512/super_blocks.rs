@@ -1,9 +1,9 @@
 //! Products of formats whose blocks have 256 weights and integer scales, for a few rows of
 //! activations.
 //!
-//! Scales are multiplied as integers. Sums of four products are packed to 16 bits, and `vpdpwssd`
-//! multiplies them by their scales and adds them. The sums of four rows of weights are then put
-//! side by side ([`fours`](super::fours)), so that four blocks need only one conversion to floats.
+//! Scales are integers here. Sums of four products are packed to 16 bits, and `vpdpwssd` multiplies
+//! them by their scales and adds them. The sums of four rows of weights are then put side by side
+//! ([`fours`](super::fours)), so that four blocks need only one conversion to floats.
 
 use std::arch::x86_64::*;
 
@@ -22,7 +22,8 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// An unpacked block: a weight is `d · scale · code − dmin · minimum`.
+/// An unpacked block: a weight is `d · scale · code − dmin · minimum`, or in a format with an
+/// offset `d · scale · (code − offset)`.
 pub(crate) struct SuperBlock {
     /// Unsigned codes, at most 63, in the format's [`Order`].
     pub(crate) codes: [__m512i; 4],

@@ -1,6 +1,7 @@
 //! Computes attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain
-//! loops in [`vector`](crate::vector), the compiler generates code that reduces each dot product
-//! separately. Here, 16 sums are reduced at once, and four queries share each read.
+//! loops in [`loops`](crate::loops), the compiler generates code that reduces each dot product
+//! separately. Here, 16 sums are reduced at once. If the keys are transposed, no reduction is
+//! needed, and four queries share each read of a key.
 
 use std::arch::x86_64::*;
 

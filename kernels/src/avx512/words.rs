@@ -64,8 +64,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     };
 
-    /// Picks each block's first word, twice. Then picks two words of each block, at byte `at` and
-    /// `step` bytes after it.
+    /// Picks each block's first word, twice. Then picks two more words of each block: one at byte
+    /// `at`, and one `step` bytes after it.
     const fn heads(at: usize, step: usize) -> Words {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 16 {
@@ -119,8 +119,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         self.scales_and::<0, 0>().0
     }
 
-    /// Returns [`Blocks::scales`], and two words of each block, at byte `AT` and `STEP` bytes after
-    /// it.
+    /// Returns [`Blocks::scales`], and two words of each block: one at byte `AT`, and one `STEP`
+    /// bytes after it.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn scales_and<const AT: usize, const STEP: usize>(&self) -> (__m512, __m256i) {

@@ -2,9 +2,9 @@
 //! memory bandwidth, so every instruction per weight counts.
 //!
 //! Eight rows of weights are read side by side, each as its own stream, and share the activations'
-//! registers. Four blocks of each row are multiplied at a time. The products of each block are in
-//! four lanes. Three pairwise additions combine them into one register, which is then converted and
-//! scaled.
+//! registers. Four blocks of each row are multiplied at a time. The products of each block are
+//! added in four lanes. Three pairwise additions combine the lanes of four blocks into one
+//! register, with one sum per block, which is then converted and scaled.
 
 use std::arch::aarch64::*;
 
@@ -152,9 +152,9 @@ struct Products<const N: usize> {
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
-    /// The sum of each block's activations, times [`Blocks::OFFSET`]. (The next field has the same
-    /// sums without that factor, to be multiplied by minimums.)
+    /// The sum of each block's activations, as integers, times [`Blocks::OFFSET`].
     offsets: float32x4_t,
+    /// The sum of each block's activations, times their scale. Minimums are multiplied by it.
     minimums: float32x4_t,
 }
 

@@ -1,5 +1,5 @@
-//! Matrix–vector products for kernels that are tasks of the course. Weights are read once, in
-//! order.
+//! Matrix–vector products for kernels that are tasks of the course. For each row of activations,
+//! weights are read once, in order.
 
 use std::arch::aarch64::*;
 

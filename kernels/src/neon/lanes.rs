@@ -1,9 +1,8 @@
-//! Helpers of all kernels of these rungs: loads, half precision, and products of bytes added in
-//! four lanes.
+//! Helpers of all NEON kernels: loads, half precision, and products of bytes added in four lanes.
 //!
 //! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
-//! `asm!`. So are two sequences of other instructions, to keep their order: the compiler would
-//! delay them until it runs out of registers.
+//! `asm!`. So are two sequences of other instructions (`four_pairs`, `add_products`), to keep their
+//! order: the compiler would delay them until it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
@@ -160,7 +159,7 @@ pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
     unsafe { vld1q_f32(values.as_ptr()) }
 }
 
-/// Converts the half-precision number in these two bytes.
+/// Converts the half-precision number in these two bytes to f32.
 #[inline(always)]
 #[must_use]
 pub fn half(bytes: [u8; 2]) -> f32 {

@@ -19,7 +19,7 @@ pub(super) struct Matrices;
 #[repr(C, align(64))]
 pub(super) struct Columns {
     values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],
-    /// For every 32 values, the scales of all rows.
+    /// For every 32 values, the scales of all four rows of activations.
     scales: [[f32; COLUMNS]; SUPER_BLOCK / 32],
     sums: [[f32; COLUMNS]; SUPER_BLOCK / SUM],
 }

@@ -52,7 +52,8 @@ use self::{
 };
 use crate::{Kernel, MANY, rung::Rung};
 
-/// Returns this crate's kernel for a type and a number of rows of activations, or `None`.
+/// Returns the rung's kernel for a type and a number of rows of activations, or `None` if it has
+/// none.
 pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let many = rows >= MANY;
     match rung {

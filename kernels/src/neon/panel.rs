@@ -19,12 +19,12 @@ use crate::{
 pub(super) const ROWS: usize = 8;
 /// Number of rows of activations that are multiplied by a panel at once.
 pub(super) const COLUMNS: usize = 4;
-/// Number of rows of activations for which a panel is unpacked once. Likewise, activations are
-/// arranged once for each `PANELS` panels.
+/// Maximum number of rows of activations for which a panel is unpacked once. Likewise, activations
+/// are arranged once for [`PANELS`] panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
-/// An unpacked super-block of [`ROWS`] rows of weights: `scale · code − minimum`.
+/// An unpacked super-block of [`ROWS`] rows of weights: a weight is `scale · code − minimum`.
 #[repr(C, align(64))]
 pub(super) struct Panel {
     /// Codes, in an order that depends on the unit.

@@ -116,7 +116,8 @@ impl<M: Multiply> Unit for Vectors<M> {
     }
 }
 
-/// Adds the products of four codes of each row.
+/// Adds the products of four codes of each row of weights and four activations of each row of
+/// activations.
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.

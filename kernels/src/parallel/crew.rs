@@ -6,10 +6,10 @@
 //! to another program, and the caller can do the whole job alone. So it waits only for tiles that a
 //! worker has begun.
 //!
-//! All shared state is in one number, the gate: how many workers may still enter, how many are
-//! inside, and how many sleep. A thread that finds no tile left closes the gate. If a worker tries
-//! to enter after that, it finds the gate closed and doesn't read the job, which may no longer
-//! exist.
+//! All shared state except the job is in one number, the gate: how many workers may still enter,
+//! how many are inside, how many sleep, and three flags. A thread that finds no tile left closes
+//! the gate. If a worker tries to enter after that, it finds the gate closed and doesn't read the
+//! job, which may no longer exist.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -34,8 +34,8 @@ pub(super) struct Crew {
     turn: Mutex<(Claims, Throttle)>,
 }
 
-/// A job as workers see it, and the thread to wake at its end. The real lifetime is shorter, see
-/// [`Turn::run`].
+/// A job as workers see it, and the thread to wake at its end. The closure's real lifetime is
+/// shorter than `'static`, see [`Turn::run`].
 type Job = (&'static (dyn Fn() + Sync), Thread);
 
 struct Shared {
@@ -45,11 +45,11 @@ struct Shared {
     job: UnsafeCell<Option<Job>>,
 }
 
-/// Unit of the count of workers that may still enter.
+/// The value of one worker in the count of workers that may still enter.
 const ROOM: u64 = 1;
-/// Unit of the count of workers that are inside.
+/// The value of one worker in the count of workers that are inside.
 const INSIDE: u64 = 1 << 16;
-/// Unit of the count of workers that sleep.
+/// The value of one worker in the count of workers that sleep.
 const ASLEEP: u64 = 1 << 32;
 /// Flag: the caller is sleeping until no worker is inside.
 const WAITING: u64 = 1 << 48;
@@ -119,12 +119,12 @@ impl Crew {
         }
     }
 
-    /// Returns the turn. Returns `None` if the throttle wants no workers, or if the workers are
-    /// busy with another thread's job or with the job that makes this call.
+    /// Takes the turn to give the workers a job. Returns `None` if the throttle wants no workers,
+    /// or if the workers are busy with another thread's job or with the job that makes this call.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
         let mut state = match self.turn.try_lock() {
             Ok(state) => state,
-            // Even if a job panicked, it has ended.
+            // A job panicked and poisoned the lock, but that job has ended.
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    /// Runs the job on a worker that is inside, then leaves.
+    /// Runs the job on this thread, a worker that is inside, and then leaves.
     fn take_part(&self) {
         // SAFETY: the job existed when this worker entered, and exists until this worker has left.
         let job = self.job.with(|place| unsafe { (*place).as_ref() });
@@ -212,7 +212,8 @@ impl Shared {
         loop {
             let gate = self.gate.load(Ordering::Relaxed);
             let last = count(gate, INSIDE) == 1;
-            // After this worker has left, the job may no longer exist.
+            // The handle is cloned now, because the job may no longer exist after this worker has
+            // left.
             let caller = (last && gate & WAITING != 0).then(|| caller.clone());
             if self.exchange(gate, (closed(gate) - INSIDE) | panicked) {
                 caller.inspect(Thread::unpark);

@@ -30,7 +30,8 @@ use self::{
 /// the team busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
-    /// See [`Team::jobs`]. This type is not from [`sync`], because no thread relies on the value.
+    /// See [`Team::jobs`]. The type is the standard library's and not from [`sync`], because no
+    /// thread relies on the value.
     jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
@@ -49,14 +50,15 @@ impl<S> Team<S> {
     }
 
     /// Returns the number of jobs so far that had more than one tile and a team of several threads.
-    /// Each such job ends with a barrier.
+    /// Each such job ends with a barrier, unless the calling thread did it alone.
     #[must_use]
     pub fn jobs(&self) -> u64 {
         self.jobs.load(Ordering::Relaxed)
     }
 
     /// Wakes the workers at the beginning of a forward pass, because waking a thread takes as long
-    /// as multiplying a small matrix. Optional: [`Team::parallel_tiles`] also wakes them.
+    /// as multiplying a small matrix. Calling this is optional, because [`Team::parallel_tiles`]
+    /// also wakes them.
     pub fn enter(&self) {
         self.crew.enter();
     }
@@ -86,7 +88,7 @@ impl<S: Schedule> Team<S> {
     /// job is better than several.
     ///
     /// # Panics
-    /// As [`Team::parallel_tiles`].
+    /// In the same cases as [`Team::parallel_tiles`].
     pub fn parallel_parts<T: Send, const N: usize>(
         &self,
         parts: [Part<'_, T>; N],
@@ -139,8 +141,8 @@ impl<S: Schedule> Team<S> {
         }
     }
 
-    /// Calls `work` with the number of each row of `out` and the row's values, `[width]`. Threads
-    /// take `grain` rows at a time.
+    /// Calls `work` once for each row of `out`, with the row's index and its values `[width]`.
+    /// Threads take `grain` rows at a time.
     pub fn parallel_rows<T: Send>(
         &self,
         out: &mut [T],
@@ -160,11 +162,11 @@ impl<S: Schedule> Team<S> {
 pub trait Schedule {
     /// Runs on every thread of the team: takes the next tile and works on it, until no tiles are
     /// left. `next` is shared by all threads and counts the tiles that were taken. `work` receives
-    /// the tile's rows and columns, as ranges within the whole output.
+    /// the tile's rows and columns, as ranges of the whole output.
     fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>)));
 }
 
-/// The default schedule, for teams that don't use a task of the course.
+/// The default schedule, for teams that don't use the schedule that a learner writes.
 #[derive(Debug, Clone, Copy)]
 pub struct InOrder;
 

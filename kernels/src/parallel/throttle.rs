@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Throttle {
     workers: usize,
     wanted: usize,
-    /// How long the number of workers stays reduced after the last stall.
+    /// How long `wanted` stays the same after a change. Then `wanted` is about doubled, up to the
+    /// number of workers.
     pause: Duration,
     /// Time at which `wanted` last changed. `None` at first, and always in the browser, which has
     /// no clock and no workers.
@@ -19,6 +20,8 @@ pub(super) struct Throttle {
 /// If a caller sleeps longer than this, and longer than its own part took, a worker has probably
 /// lost its core.
 const STALL: Duration = Duration::from_micros(500);
+/// The first value of `pause`. A stall soon after a change of `wanted` doubles the pause, up to
+/// [`LONGEST`]. A later stall resets it.
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(512);
 

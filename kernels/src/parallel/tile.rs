@@ -122,7 +122,7 @@ impl<T> Tile<'_, T> {
 }
 
 /// One of several outputs of a job, and the size of its tiles. See
-/// [`Team::parallel_tiles`](super::Team::parallel_tiles).
+/// [`Team::parallel_parts`](super::Team::parallel_parts).
 pub struct Part<'a, T> {
     /// The output: rows of [`Part::width`] values.
     pub out: &'a mut [T],
@@ -143,7 +143,7 @@ pub(super) struct Whole<'a, T> {
 unsafe impl<T: Send> Sync for Whole<'_, T> {}
 
 impl<'a, T> Whole<'a, T> {
-    /// Cuts an output into tiles. Returns `None` if it is empty.
+    /// Cuts an output into tiles. Returns `None` if the output is empty.
     ///
     /// # Panics
     /// If the output is not a whole number of rows.

@@ -1,4 +1,4 @@
-//! Helpers of all kernels of this rung: loads, stores, and sums of lanes.
+//! Helpers of all WebAssembly kernels: loads, stores, and sums of lanes.
 
 use std::arch::wasm32::*;
 

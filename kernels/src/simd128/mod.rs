@@ -1,7 +1,7 @@
 //! 128-bit integer arithmetic (WebAssembly). One instruction computes 8 products and adds them in
 //! pairs.
 //!
-//! For a format without a kernel here, the next lower rung's kernel is used.
+//! A format without a kernel here uses the kernel of the next lower rung (set of kernels).
 
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 
@@ -17,7 +17,7 @@ pub(crate) use self::quantize::quantize_activations;
 use self::{blocks::product, q4_0::Q4_0, q8_0::Q8_0};
 use crate::Kernel;
 
-/// Returns this crate's kernel for a type, for any number of rows, or `None`.
+/// Returns the kernel for a type and any number of rows of activations, or `None` if there is none.
 pub(crate) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q4_0 => Some(product::<18, Q4_0>),

@@ -132,9 +132,9 @@ impl Source {
     /// `progress` is called before each chunk of rows, and may stop the conversion.
     ///
     /// # Errors
-    /// If a matrix's rows aren't whole blocks of its type, a weight isn't finite or is too large
-    /// for its type, the file can't be written, or `progress` stops the conversion. An existing
-    /// file is then unchanged.
+    /// If the rows of a matrix aren't whole blocks of its type, if a weight isn't finite or is too
+    /// large for its type, if the file can't be written, or if `progress` stops the conversion. An
+    /// existing file is then unchanged.
     pub fn write(
         &self,
         path: &Path,

@@ -1,5 +1,5 @@
-//! Speculation in a batch: drafts tokens for a step's requests, and decides how many drafts each
-//! request gets.
+//! Speculation in a batch. This module drafts tokens for the requests of a step, and decides how
+//! many drafts each request gets.
 
 use std::time::Instant;
 

@@ -161,7 +161,7 @@ pub enum Fault {
     },
     /// There is no such buffer, or it has been released.
     NoBuffer(BufferId),
-    /// A node that is read or written has no place.
+    /// A node that is read or written has no place in the backend's memory.
     NoPlace(String),
     /// The buffer to be written is host memory, which is read-only.
     ReadOnly(BufferId),

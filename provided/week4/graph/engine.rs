@@ -92,8 +92,8 @@ impl GraphEngine {
     ///
     /// # Errors
     /// As [`build`] and [`Step::check`], which run only if the pass has a new size. Also if no row
-    /// requests logits. If the engine runs on backends, also as [`Scheduler::prepare`] and
-    /// [`Scheduler::run`].
+    /// requests logits. If the engine runs on backends, also the errors of [`Scheduler::prepare`]
+    /// and [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,

@@ -102,7 +102,8 @@ impl Graph {
             matches!(self.node(stored).op, Op::Store { layer: other } if other == layer);
         ensure!(
             from.is_plain() && is_stored,
-            "attend of {} after {}: expected contiguous f32, and a store of layer {layer}",
+            "attend: found queries {} and node {}, expected contiguous f32 queries and \
+             the store of layer {layer}",
             self.told(queries),
             self.told(stored)
         );

@@ -64,7 +64,7 @@ pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
     text + "</svg>\n"
 }
 
-/// Returns the residual stream: the result of `embed`, and each sum that adds to it.
+/// Returns the nodes of the residual stream: `embed`, and each node that adds to the stream.
 fn residual_stream(graph: &Graph, order: &[NodeId]) -> Vec<NodeId> {
     let mut stream: Vec<NodeId> = Vec::new();
     for &id in order {

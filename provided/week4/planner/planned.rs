@@ -23,8 +23,9 @@ impl PlannedExecutor {
     /// Computes the nodes in `order`, each in its part of the arena. The arena's earlier contents
     /// don't matter.
     ///
-    /// # Panics If the plan was made for another order. Also if a node's part overlaps the part of
-    /// one of its sources. Only a node that overwrites its first source may overlap that source.
+    /// # Panics
+    /// If the plan was made for another order. Also if a node's part overlaps the part of one of
+    /// its sources. Only a node that overwrites its first source may overlap that source.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,

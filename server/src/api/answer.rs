@@ -45,7 +45,8 @@ struct Choice {
     called: usize,
     /// Number of characters sent.
     letters: usize,
-    /// Tokens whose text has not been sent.
+    /// Log-probabilities of the tokens that no chunk has contained yet. Empty if the client does
+    /// not want log-probabilities.
     chosen: Vec<Chosen>,
     reason: Option<&'static str>,
 }
@@ -73,7 +74,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Creates the answers before the first reply.
+    /// Creates a request's answers, before the first reply.
     pub(crate) fn new(
         request: &ApiRequest,
         ticket: u64,
@@ -125,8 +126,8 @@ impl Answers {
         i
     }
 
-    /// Handles a reply. Returns a chunk with everything that may now be sent to a streaming client,
-    /// or `None` if there is nothing to send.
+    /// Handles a reply. Returns an entry for a chunk's `choices`, with everything that may now be
+    /// sent to a streaming client, or `None` if there is nothing to send.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
@@ -208,7 +209,8 @@ impl Head {
         })
     }
 
-    /// Returns the first chunk of a streamed chat answer, or `None` for a completion.
+    /// Returns the `choices` entry of the first chunk of a streamed chat answer, or `None` for a
+    /// completion.
     pub(crate) fn opening(&self, choice: usize) -> Option<Value> {
         let content = if self.calls { Value::Null } else { "".into() };
         let delta = json!({ "role": "assistant", "content": content });
@@ -217,7 +219,8 @@ impl Head {
         )
     }
 
-    /// Returns the unsent part of an answer as a chunk; `None` if there is nothing to send.
+    /// Returns the unsent part of an answer as an entry for a chunk's `choices`, or `None` if there
+    /// is nothing to send.
     fn chunk(&self, index: usize, choice: &mut Choice) -> Option<Value> {
         let Choice { text, calls, chosen, reason, .. } = choice;
         if text.is_empty() && calls.is_empty() && reason.is_none() {
@@ -245,7 +248,7 @@ impl Head {
         })
     }
 
-    /// Returns a complete answer.
+    /// Returns a complete answer as an entry for the response's `choices`.
     fn whole(&self, index: usize, choice: &Choice) -> Value {
         let Choice { text, calls, chosen, reason, .. } = choice;
         let logprobs = self.logprobs(chosen, 0);
@@ -299,7 +302,8 @@ impl Head {
 fn word(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Length | FinishReason::ContextFull => "length",
-        // A request is cancelled only after its client has left, so no client reads this.
+        // A request is cancelled only after its client has left or been cut off, so no client reads
+        // this.
         FinishReason::Stop | FinishReason::Interrupted => "stop",
         // The client gets an error instead.
         FinishReason::NotFinite => "error",

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use tiny_llm_cli::Style;
 
-/// Part of an answer that may be a call.
+/// A piece of an answer: text, or a part of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Text for the client.
@@ -16,7 +16,7 @@ pub(crate) enum Part {
     Arguments(String),
 }
 
-/// Position in the text.
+/// The finder's position in the text.
 #[derive(Debug, Clone)]
 enum Place {
     /// At the start.
@@ -30,7 +30,7 @@ enum Place {
     /// In the arguments: the number of open brackets, whether the position is inside a string, and
     /// whether it follows a backslash.
     Arguments { open: usize, string: bool, escape: bool },
-    /// After the arguments.
+    /// After the arguments of the only call.
     Behind,
 }
 
@@ -61,14 +61,15 @@ impl Finder {
         parts
     }
 
-    /// Returns the text still held back at the end.
+    /// Returns the text still held back at the end, or nothing if it can only belong to a call.
     pub(crate) fn finish(&mut self) -> Vec<Part> {
         let held = take(&mut self.held);
         let text = matches!(self.place, Place::Begin | Place::Text | Place::Content);
         if text && !held.is_empty() { vec![Part::Content(held)] } else { Vec::new() }
     }
 
-    /// Advances by one state. Returns false if it needs more text.
+    /// Processes the held text up to the next change of `place`. Returns false if more text is
+    /// needed.
     fn step(&mut self, parts: &mut Vec<Part>) -> bool {
         let trigger = self.style.open.trim_end();
         match &mut self.place {

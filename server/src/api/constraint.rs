@@ -1,7 +1,7 @@
 //! Reads constraints on answers: a JSON object, a schema, tool calls.
 //!
-//! All constraints are read here. [`tiny_llm_cli::Request`] passes them to the engine. The engine
-//! refuses a request whose token limit is too small for the shortest valid answer.
+//! All constraints are read here. [`tiny_llm_cli::Batch::submit`] passes them to the engine. The
+//! engine refuses a request whose token limit is too small for the shortest valid answer.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use super::{calls::Finder, error::ApiError, fields::Fields, kind::Kind};
 /// Maximum length of a tool's or a schema's name, as in OpenAI's API.
 const MAX_NAME: usize = 64;
 
-/// The constraint on an answer.
+/// The constraint on each answer to a request, and the tools that it may call.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) form: Option<Form>,
-    /// Available tools, each as in the request.
+    /// Tools to list in the prompt, each as in the request.
     pub(super) tools: Vec<Json>,
-    /// Finds calls in an answer's text.
+    /// Finds calls in an answer's text. `None` if an answer may not call tools.
     pub(super) calls: Option<Finder>,
 }
 
 /// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body a
-/// second time to get its keys in order, because answers keep the order of the schema's keys.
+/// second time to get the schema's keys in order, because answers keep that order.
 ///
 /// # Errors
 /// If a field asks for something unsupported, or a schema is invalid.

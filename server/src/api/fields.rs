@@ -67,7 +67,7 @@ impl Fields {
         }
     }
 
-    /// Takes a number in a range.
+    /// Takes a number that `valid` accepts. The error says that `expected` was expected.
     pub(crate) fn number(
         &mut self,
         name: &str,

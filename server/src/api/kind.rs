@@ -1,6 +1,6 @@
 //! The two kinds of requests, and the differences between their answers.
 
-/// The API that received a request.
+/// The endpoint that received a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `/v1/chat/completions`

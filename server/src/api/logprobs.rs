@@ -18,7 +18,8 @@ pub(super) fn logprobs(kind: Kind, all: &[Chosen], start: usize, tokenizer: &Tok
     }
 }
 
-/// Formats a token with its bytes, since a token may contain part of a character.
+/// Formats a token with its log-probability and its bytes. The bytes are needed because a token may
+/// contain only part of a character.
 fn one(token: u32, logprob: f32, tokenizer: &Tokenizer) -> Map<String, Value> {
     let bytes = tokenizer.token_bytes(token);
     let fields = json!({

@@ -1,4 +1,5 @@
-//! Reads the body of a request. No field is silently ignored.
+//! Reads the body of a request. Refuses unsupported fields, unless they are null or ask for the
+//! default.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -25,7 +26,7 @@ const MAX_STOP: usize = 256;
 /// Maximum characters of a user's name, which the live view shows.
 const MAX_USER: usize = 64;
 
-/// Limits of a request.
+/// Limits of a request, and the syntax of its tool calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Maximum number of answers.
@@ -39,7 +40,7 @@ pub(crate) struct Bounds {
 pub(crate) enum Prompt {
     /// A text to continue.
     Text(String),
-    /// A text as tokens.
+    /// A text to continue, as token ids.
     Tokens(Vec<u32>),
     /// A conversation in which to answer.
     Messages(Vec<Message>),
@@ -58,12 +59,12 @@ pub(crate) struct ApiRequest {
     pub(crate) stop: Vec<String>,
     /// Constraint on each answer, if any.
     pub(crate) form: Option<Form>,
-    /// Available tools, each as in the request.
+    /// Tools to list in the prompt, each as in the request.
     pub(crate) tools: Vec<Json>,
     /// Finds calls in an answer's text, if calls are possible.
     pub(crate) calls: Option<Finder>,
     pub(crate) sampling: SamplerOptions,
-    /// Seed of the first answer. Each following answer adds one.
+    /// Seed of the first answer. The seed of each following answer is one larger.
     pub(crate) seed: u64,
     pub(crate) extras: Extras,
     pub(crate) stream: bool,
@@ -155,7 +156,8 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
     let temperature = fields.number("temperature", temperature, "a number from 0 to 2")?;
     let mut within =
         |limit: Limit| fields.number(limit.name, |x| limit.allows(x as f32), limit.expected);
-    // Three options that OpenAI doesn't have, named as in other servers.
+    // OpenAI has no `min_p`, `repetition_penalty` and `top_k`. These are their names in other
+    // servers.
     let (top_p, min_p) = (within(Limit::TOP_P)?, within(Limit::MIN_P)?);
     let repetition_penalty = within(Limit::REPETITION_PENALTY)?;
     let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.map(|k| k as usize);
@@ -232,7 +234,7 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     Ok(usage)
 }
 
-/// Reads one stop text or several, none of them empty.
+/// Reads one or several stop texts. None of them may be empty.
 fn stop(fields: &mut Fields) -> Result<Vec<String>, ApiError> {
     let texts = match fields.take("stop") {
         None => return Ok(Vec::new()),
@@ -267,7 +269,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Reads one prompt or several, each a text or tokens.
+/// Reads one or several prompts. Each is a text or an array of token ids.
 pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     let expected = "a string, an array of token ids, or an array of either";
     let Some(value) = fields.take("prompt") else {

@@ -20,7 +20,7 @@ use tokio::sync::mpsc as channel;
 use super::{answer::Answers, error::ApiError};
 use crate::engine::{Command, Cut, Reply};
 
-/// A waiting client. Dropping this cancels its answers.
+/// A waiting client. Dropping this struct cancels the client's answers.
 pub(crate) struct Waiting {
     pub(crate) ticket: u64,
     pub(crate) commands: mpsc::Sender<Command>,
@@ -49,11 +49,11 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// Waits for the first reply, then returns a stream of events. If the request fails before that,
-/// the client gets an ordinary error response.
+/// Waits for the first reply, then returns a stream of events. If the request fails before its
+/// first reply, the client gets an ordinary error response.
 ///
 /// # Errors
-/// If the engine refuses the request.
+/// If the request is refused or cut off before its first reply.
 pub(crate) async fn events(
     mut waiting: Waiting,
     answers: Answers,
@@ -103,7 +103,8 @@ impl Events {
         }
     }
 
-    /// Ends the stream.
+    /// Adds the last events. If an answer is incomplete, this is an error. Otherwise these are the
+    /// token counts, if the client wants them, and `[DONE]`.
     fn end(&mut self) {
         self.ended = true;
         if !self.answers.are_whole() {

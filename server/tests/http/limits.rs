@@ -102,6 +102,7 @@ fn past_the_queue_there_is_no_place_until_one_is_free() {
     answer.is_error(429, None, Some("queue_full"));
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(metric(server.address, "tiny_llm_refused_total{why=\"full\"}"), 1.0);
+    assert_eq!(metric(server.address, "tiny_llm_refused_total{why=\"invalid\"}"), 0.0);
     // A waiting client leaves, which frees exactly one place in the queue.
     clients.pop();
     server.until("one has left", |seen| seen.waiting == QUEUE - 1);

@@ -10,7 +10,7 @@ pub(super) struct Answer {
     pub(super) what: String,
     pub(super) value: Answered,
     /// Distance of the worst element, as a multiple of the tolerance. Infinite for a NaN, or if no
-    /// deviation is allowed.
+    /// deviation is allowed. `None` for a text.
     pub(super) distance: Option<f64>,
     /// Whether only a few of many elements differ from the right answer, so that another mistake
     /// may give the same answer.
@@ -64,7 +64,8 @@ impl Answer {
         })
     }
 
-    /// Returns whether all elements are the same number, which does not reveal the cause.
+    /// Returns whether all elements are the same number. Such an answer does not reveal the
+    /// mistake.
     pub(super) fn is_constant(&self) -> bool {
         match &self.value {
             Answered::Tensor { values, .. } => values

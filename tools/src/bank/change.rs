@@ -28,7 +28,8 @@ impl Change {
     /// whole body.
     ///
     /// # Errors
-    /// If there are no lines, or only some of the pieces have a position.
+    /// If there are no lines, or some lines with `+` have no line next to them that shows their
+    /// position.
     pub(crate) fn parse(lines: &[&str]) -> Result<Self> {
         let (mut pieces, mut lines) = (Vec::new(), lines.iter().peekable());
         let mut whole = None;
@@ -80,7 +81,7 @@ impl Change {
     /// Returns the changed body of `region`.
     ///
     /// # Errors
-    /// If a piece does not occur in it exactly once.
+    /// If a piece does not occur in `region` exactly once, or two pieces overlap.
     pub(crate) fn apply(&self, region: &str) -> Result<String> {
         let pieces = match self {
             Self::Whole(body) => return Ok(body.clone()),
@@ -119,7 +120,7 @@ fn mark(line: &str) -> char {
     line.chars().nth(3).unwrap_or(' ')
 }
 
-/// Returns the position of the code, which may be formatted differently.
+/// Returns the position of `code` in `region`, where it may be formatted differently.
 fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
     let (all, mut wanted) = (tokens(region), tokens(code));
     let find = |wanted: &[Range<usize>]| -> Vec<usize> {

@@ -1,4 +1,5 @@
-//! `cargo course matrix`: tries the whole bank, and records the answers.
+//! `cargo course matrix`: tries the whole bank (known mistakes and correct alternatives), and
+//! records the answers.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -32,14 +33,15 @@ pub(crate) struct Options {
     days: Vec<String>,
 }
 
-/// Minimum distance of the nearest wrong answer, as a multiple of the tolerance.
+/// Minimum distance of a task's nearest wrong answer from the right one, as a multiple of the
+/// tolerance.
 const NEAREST: f64 = 20.0;
 
 /// Tries the bank.
 ///
 /// # Errors
 /// If an entry is malformed, no test fails with it, its diagnosis is wrong or missing, or a correct
-/// body is refused.
+/// body is refused. Also, with `--check`, if the recorded answers are out of date.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     if options.unseen {
@@ -89,8 +91,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         matrix.problems.extend(data::stale(root, &matrix.answers));
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {
-            // This file isn't text, but it is replaced in the same way, so that a reader finds
-            // either the old or the new file.
+            // Replace the file by a rename, so that a reader finds either the old or the new file.
             let temporary = path.with_extension("tmp");
             fs::create_dir_all(path.parent().unwrap_or(root))?;
             fs::write(&temporary, answers.bytes())?;
@@ -124,7 +125,7 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
 /// recorded ones.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as for [`run`].
 pub(super) fn check(
     root: &Path,
     curriculum: &Curriculum,
@@ -147,10 +148,10 @@ pub(super) fn check(
     Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
 }
 
-/// Like [`check`], for the tasks of another kind of processor, which `emulation` emulates.
+/// Like [`check`], but for the tasks of `processor`, which `emulation` emulates.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as for [`run`].
 pub(crate) fn verify_elsewhere(
     root: &Path,
     curriculum: &Curriculum,

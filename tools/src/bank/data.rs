@@ -76,8 +76,8 @@ impl Answers {
         self.stale(path).is_ok_and(|difference| difference.is_none())
     }
 
-    /// Reads a file, and returns its first difference from these answers. Uses the tolerances of
-    /// `self`.
+    /// Reads a file, and returns its first difference from these answers. Ignores differences due
+    /// to rounding.
     ///
     /// # Errors
     /// If the file is missing or malformed.
@@ -108,7 +108,7 @@ impl Answers {
     }
 }
 
-/// The message and the answer.
+/// The message and the answer: a tensor's shape and elements, or a text as `Err`.
 type Said = (String, Result<(Vec<u64>, Vec<f32>), String>);
 
 /// Compares answers with a tolerance, because other machines round differently, and a wrong body
@@ -185,7 +185,7 @@ pub(super) fn files<'a>(
         .collect()
 }
 
-/// Returns the committed files that differ from the bank's current answers, with their first
+/// Returns the committed files that differ from the bank's current answers, each with its first
 /// difference.
 pub(super) fn stale(root: &Path, days: &BTreeMap<String, Answers>) -> Vec<String> {
     let problem = |(path, answers): (PathBuf, &Answers)| match answers.stale(&path) {

@@ -34,8 +34,8 @@ pub(super) struct Row<'a> {
     pub(super) entry: &'a Entry,
     /// Number of tests whose message names the mistake.
     pub(super) named: usize,
-    /// Distance of its most distinctive answer, as a multiple of the tolerance, if there is a
-    /// tolerance.
+    /// Distance of the body's most distinctive answer from the right one, as a multiple of the
+    /// tolerance, if there is a tolerance.
     pub(super) distance: Option<f64>,
 }
 
@@ -306,7 +306,7 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
     problems
 }
 
-/// Tries the entry with this index. Returns its problems.
+/// Tries `entry`, whose index is `place`. Returns its problems.
 ///
 /// # Errors
 /// If a program cannot be run.
@@ -331,7 +331,7 @@ pub(super) fn try_one(
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) report: Report,
-    /// Whether it finished.
+    /// Whether the tests finished within the time limit.
     pub(crate) ended: bool,
 }
 
@@ -390,7 +390,8 @@ mod tests {
     use crate::bank;
 
     /// A test that detects a mistake must detect it in every run. Concurrent threads show a race
-    /// only in some runs, so a mistake that only causes a race must not be required to fail.
+    /// only in some runs, so the test that uses them must not be run on mistakes that only cause a
+    /// race.
     #[test]
     fn races_are_not_asked_of_threads_that_run_at_once() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -75,7 +75,8 @@ pub(crate) struct Wrong {
     pub(crate) says: String,
     /// Where to read about it: `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`.
     pub(crate) read: String,
-    /// A part of a failing test's message, if the answer is not a tensor.
+    /// A part of a failing test's message, if the answer is not a tensor. For a held-out mistake:
+    /// parts of diagnoses that are true, separated by ` | `.
     pub(crate) shows: Option<String>,
     /// What `cargo course trace` must print about the mistake, in this order. Checked only for
     /// entries that have it.
@@ -85,7 +86,7 @@ pub(crate) struct Wrong {
     pub(crate) by_luck: Vec<String>,
 }
 
-/// Loads all entries: the mistakes by day and name, then the alternatives.
+/// Loads all entries of the bank: the mistakes by day and name, then the alternatives.
 ///
 /// # Errors
 /// If a file is malformed or does not match the curriculum or the reference. The message names all
@@ -133,7 +134,7 @@ fn by_luck(entry: &Entry) -> &[String] {
     }
 }
 
-/// Returns whether this machine's processor runs an entry.
+/// Returns whether this machine's processor can run an entry.
 fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
     curriculum.task(&entry.task).is_ok_and(Task::is_for_here)
 }
@@ -141,7 +142,7 @@ fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
 /// Loads the held-out mistakes.
 ///
 /// # Errors
-/// As [`load`].
+/// If a file is malformed or does not match the curriculum or the reference.
 fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (entries, problems) = entries(root, curriculum, "tests/held-out")?;
     ensure!(problems.is_empty(), "malformed entries: {}\n{}", problems.len(), problems.join("\n"));

@@ -70,12 +70,12 @@ impl Bodies {
         self
     }
 
-    /// The bodies' names, in the order of the numbers that [`Bodies::write`] gives them.
+    /// Returns the bodies' names, in the order of the numbers that [`Bodies::write`] gives them.
     pub(crate) fn names(&self) -> Vec<String> {
         self.known.iter().chain(&self.held_out).map(|entry| entry.path.clone()).collect()
     }
 
-    /// Writes the copy in which all bodies can run.
+    /// Writes a copy of the repository to `tree`, in which all bodies can run.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -88,7 +88,7 @@ impl Bodies {
     /// ones. The program must contain the bodies `names`.
     ///
     /// # Errors
-    /// As [`command::run`].
+    /// The same as for [`command::run`].
     pub(crate) fn try_all(
         &self,
         root: &Path,
@@ -102,8 +102,8 @@ impl Bodies {
         Ok(format!("{caught}, {held_out} held-out mistakes caught"))
     }
 
-    /// Tries the bank's bodies, without comparing the recorded answers. The program must contain the
-    /// bodies `names`.
+    /// Tries the bank's bodies. Does not compare their answers with the recorded ones. The program
+    /// must contain the bodies `names`.
     ///
     /// # Errors
     /// If no test fails with a mistake, a diagnosis is missing, or an alternative is refused.

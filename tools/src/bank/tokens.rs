@@ -32,7 +32,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the positions of the lines in a raw string that begins with a line feed.
+/// Returns the position of the text in a raw string that begins with a line feed.
 fn other_code(piece: &str) -> Option<Range<usize>> {
     let marks = piece.strip_prefix('r')?.split('"').next()?.len();
     let (start, end) = (marks + 2, piece.len().checked_sub(marks + 1)?);

@@ -21,7 +21,7 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// Finds the entries in a program built with the bodies `names`; body number `i` is
+    /// Finds the entries in a program that was built with the bodies `names`. Body number `i` is
     /// `names[i − 1]`.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Bank {
         Ok(Self { program, numbers })
     }
 
-    /// Builds the tests of the entries' days.
+    /// Builds a proof program with the entries' bodies and the tests of their days.
     ///
     /// # Errors
     /// If something does not compile.
@@ -57,8 +57,8 @@ impl Bank {
         Ok(Self { program, numbers: (1..=entries.len()).collect() })
     }
 
-    /// Returns a command that runs the tests for an entry with this index: all tests of its day for
-    /// a correct body, and only its task's tests for a wrong body.
+    /// Returns a command that runs the tests for `entry`, whose index is `place`: all tests of its
+    /// day for a correct body, and only its task's tests for a wrong body.
     pub(super) fn tests(&self, entry: &Entry, place: usize) -> Result<Command> {
         let wanted = |name: &str| match entry.kind {
             Kind::Alternate => task_of_test(name).is_some(),
@@ -72,8 +72,8 @@ impl Bank {
         Ok(chosen(command, self.numbers[place]))
     }
 
-    /// Returns a command that answers a grading's questions for a day, with an entry's body or with
-    /// the reference.
+    /// Returns a command that answers a grading's questions for a day, with the body of the entry
+    /// at index `place`, or with the reference.
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.numbers[place]);
@@ -83,7 +83,7 @@ impl Bank {
         ))
     }
 
-    /// Returns the folder of the copy.
+    /// Returns the folder of the copy in which the program was built.
     pub(super) fn tree(&self) -> &Path {
         self.program.tree()
     }

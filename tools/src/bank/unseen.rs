@@ -32,7 +32,7 @@ pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result
 /// Like [`run`], for verification: prints only problems, and returns the number of mistakes.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as for [`run`].
 pub(super) fn check(bank: &Bank, entries: &[Entry]) -> Result<usize> {
     try_all(bank, entries, false)
 }
@@ -52,7 +52,7 @@ fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
     Ok(told.len())
 }
 
-/// The diagnosis that a learner with this mistake gets.
+/// What the tests tell a learner with one held-out mistake.
 struct Told {
     text: String,
     green: bool,

@@ -38,7 +38,7 @@ pub(crate) struct Options {
     peers: peers::Options,
 }
 
-/// Measures a number of threads, in tokens per second.
+/// Measures an engine with this number of threads. Returns tokens per second.
 type Measure<'a> = Box<dyn Fn(u16) -> Result<f64> + 'a>;
 
 /// Number of prompt tokens, and of tokens decoded after the prompt.
@@ -46,7 +46,7 @@ const AFTER: usize = 10;
 const NEW: usize = 128;
 
 /// Runs the engine with one thread and with many, while 0, 1 and 2 other threads of this process
-/// are busy. The rows of a round are measured one after the other.
+/// are busy. Each round measures every combination once.
 ///
 /// # Errors
 /// If an engine cannot be built or fails.

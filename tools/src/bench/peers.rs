@@ -26,7 +26,7 @@ pub(super) struct Options {
     pub(super) peers: Vec<Peer>,
 }
 
-/// One folder of programs.
+/// The programs of one project, in one folder.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
     pub(super) name: &'static str,
@@ -67,15 +67,15 @@ impl Peer {
         self.name != "llama.cpp"
     }
 
-    /// Returns a program, which runs in the folder for temporary files, because some write a log to
-    /// the current folder.
+    /// Returns a command for a program. It runs in the folder for temporary files, because some
+    /// programs write a log to the current folder.
     fn program(&self, name: &str) -> Command {
         let mut program = Command::new(self.folder.join(format!("{name}{EXE_SUFFIX}")));
         program.current_dir(env::temp_dir());
         program
     }
 
-    /// Returns its server, if the folder has one.
+    /// Returns a command for the peer's server, if the folder has one.
     pub(super) fn server(&self) -> Option<Command> {
         let server = self.program("llama-server");
         Path::new(server.get_program()).is_file().then_some(server)
@@ -142,8 +142,8 @@ impl Peer {
         sequences.iter().map(rate).collect()
     }
 
-    /// Measures both layouts once. Returns the rate of the faster one, and whether that one is
-    /// repacked.
+    /// Measures both layouts once. Returns the rate with the faster layout, and whether that is the
+    /// repacked one.
     pub(super) fn best(&self, model: &Path, threads: u16, work: Work) -> Result<(f64, bool)> {
         let [plain, repacked] = [false, true].map(|repack| self.rate(model, threads, work, repack));
         let (plain, repacked) = (plain?, repacked?);

@@ -4,7 +4,7 @@
 //! shape with random weights, which is written to `target/` and removed afterwards. Times are
 //! printed next to the course's promises, but not asserted. Memory is asserted: after loading, the
 //! process's own memory must be little more than the f32 weights. This shows that the file was
-//! mapped, not copied in addition.
+//! mapped, and that there is no second copy of it.
 
 use std::{fs, path::Path};
 

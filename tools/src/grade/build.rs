@@ -43,7 +43,8 @@ pub(super) type Built = Result<PathBuf, String>;
 /// The result of a failed compilation.
 struct Refused {
     errors: String,
-    /// Whether the time limit was reached. If so, there is no second try.
+    /// Whether the compiler ended without a verdict, for example at a time limit. If so, there is
+    /// no second try.
     late: bool,
 }
 
@@ -98,7 +99,7 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    /// Saves the compiler's cache of the reference for all following submissions.
+    /// Saves the compiler's cache from the reference's build, for all submissions.
     ///
     /// # Errors
     /// If it cannot be moved.
@@ -156,7 +157,8 @@ impl Workshop<'_> {
         let library = self.out().join("libtiny_llm.rlib");
         let mut arguments = self.arguments("tiny_llm", days);
         arguments.extend(["--crate-type=rlib", "src/lib.rs"].map(Into::into));
-        // With this level, the tests of week 1 take a third of the time.
+        // With this level, the tests of week 1 take a third of the time that they take without
+        // optimization.
         arguments.extend(["-Copt-level=1", "-Clto=off", "-o"].map(Into::into));
         arguments.push(library.clone().into());
         Ok(self.compile(arguments, days.len(), end)?.map(|()| library))
@@ -225,8 +227,8 @@ impl Workshop<'_> {
         // The course's lints are for learners. Here only the compiler's own errors count.
         all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
         all.extend(["-Ccodegen-units=64", "-Cembed-bitcode=no"].map(Into::into));
-        // Numbers overflow as on the learner's machine. The standard library's own assertions are
-        // disabled, because they take time to compile and to run.
+        // An overflow panics, as in the learner's own builds. The standard library's own assertions
+        // are disabled, because they take time to compile and to run.
         all.extend(["-Coverflow-checks=yes", "-Cdebug-assertions=no"].map(Into::into));
         all.push(format!("-Cincremental={}", self.incremental().display()).into());
         all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
@@ -339,7 +341,7 @@ fn same<const N: usize>(paths: [impl AsRef<Path>; N]) -> Vec<(PathBuf, PathBuf)>
     paths.iter().map(|path| (path.as_ref().to_owned(), path.as_ref().to_owned())).collect()
 }
 
-/// Returns the same result for each day.
+/// Returns this failure as the result of each day.
 fn each(days: &[&Day], refused: &Refused) -> BTreeMap<String, Built> {
     days.iter().map(|day| (day.feature.clone(), Err(refused.errors.clone()))).collect()
 }

@@ -44,7 +44,7 @@ pub(super) struct Course<'a> {
     pub(super) days: Vec<&'a Day>,
     /// The other days, with the reasons.
     pub(super) left_out: Vec<(String, String)>,
-    /// Names of the tests, by day, such as `week1-day1`.
+    /// Paths of the tests in their program, by day, such as `week1-day1`.
     expected: BTreeMap<String, Vec<String>>,
     pub(super) fresh: Fresh,
 }
@@ -157,7 +157,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Returns why the reference fails a test.
+/// Returns why the reference fails a test, or `None` if it passes.
 fn failure(test: &Test) -> Option<String> {
     match &test.verdict {
         Verdict::Passed => None,

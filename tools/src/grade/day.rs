@@ -38,7 +38,8 @@ pub(super) struct DayResult {
     pub(super) feature: String,
     /// Why the tests could not run normally. The first line is for the table.
     pub(super) reason: Option<String>,
-    /// Every expected test, sorted by name.
+    /// Every expected test, sorted by task and name. A task whose tests pass has one more test, on
+    /// fresh inputs.
     pub(super) tests: Vec<Test>,
     /// Time for running the tests.
     pub(super) duration: Duration,

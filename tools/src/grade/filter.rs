@@ -60,7 +60,7 @@ pub(super) fn filter() -> Option<Vec<u8>> {
         (EQUAL, 1, 0, calls.audit),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, NUMBER),
-        // From here on, x86-64 repeats the calls for 32-bit pointers.
+        // From this number on, x86-64 repeats the calls for 32-bit pointers.
         (AT_LEAST, 0, 1, 0x4000_0000),
         (RETURN, 0, 0, KILL),
         // The flags of `clone3` are in memory, which a filter cannot read. The C library falls back

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{curriculum::Day, libtest::Report, process::run_quietly};
 
-/// See `harness/src/fresh.rs`.
+/// Name of the variable with the inputs' seed, as in `harness/src/fresh.rs`.
 pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
 const ANSWER: &str = "fresh answer: ";
 
@@ -209,7 +209,7 @@ impl Answer {
         Self { what: String::new(), value: Value::Text { text: "unreadable".to_owned() } }
     }
 
-    /// Returns whether `found` equals this answer, within this one's tolerance.
+    /// Returns whether `found` equals this answer, within the tolerance of this answer.
     fn allows(&self, found: &Self) -> bool {
         let (Self { what, value }, same) = (self, self.what == found.what);
         debug_assert!(!what.is_empty());

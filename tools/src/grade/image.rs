@@ -23,9 +23,9 @@ const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 /// tests.
 const PLAIN_TEST: &str = "start_here";
 
-/// Libraries in which the tests spend most of their time. They are built once, and used for each
-/// submission. At level 2, the compiler would no longer share instances of their generic functions
-/// with the tests.
+/// Libraries in which the tests spend most of their time. They are built once, at optimization
+/// level 1, and used for each submission. At level 2, the compiler would no longer share instances
+/// of their generic functions with the tests.
 const OPTIMIZED: [&str; 4] = ["ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness"];
 
 /// The libraries and the tests.

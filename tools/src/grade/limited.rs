@@ -48,13 +48,13 @@ pub(super) struct Limits {
 /// The result of a program that ended or was stopped.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// Exit status. `None` if it was stopped because a time limit was reached.
+    /// Exit status. `None` if the program was stopped because a time limit was reached.
     pub(super) status: Option<ExitStatus>,
-    /// The time limit that stopped it, if any.
+    /// The time limit at which the program was stopped, if any.
     pub(super) limit: Option<Duration>,
     /// Standard output, possibly with its middle cut out.
     pub(super) stdout: String,
-    /// Standard error, likewise.
+    /// Standard error, possibly with its middle cut out.
     pub(super) stderr: String,
 }
 
@@ -133,7 +133,7 @@ pub(super) fn run<A: AsRef<OsStr>>(
 #[cfg(unix)]
 fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
-    // In blocks of 512 bytes.
+    // `ulimit -f` counts blocks of 512 bytes.
     let mut script =
         format!("ulimit -c 0; ulimit -f 524288; ulimit -n 1024; ulimit -t {}; ", limits.processor);
     if MEMORY_IS_LIMITED {
@@ -257,8 +257,8 @@ impl Reader {
         Self { kept, half, thread }
     }
 
-    /// Returns the data after the pipe is closed or `patience` has passed, because a process that
-    /// escaped may keep the pipe open.
+    /// Returns the data once the pipe is closed, but at `patience` at the latest, because a process
+    /// that escaped may keep the pipe open.
     fn text(self, patience: Instant) -> String {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
             && Instant::now() < patience
@@ -307,8 +307,8 @@ mod tests {
         );
     }
 
-    /// Returns whether a process stays alive. A process that is gone or a zombie isn't alive. On a
-    /// busy machine, a killed process takes a while to end.
+    /// Returns whether a process stays alive for five seconds. A process that is gone or a zombie
+    /// isn't alive. On a busy machine, a killed process takes a while to end.
     fn lives(id: &str) -> bool {
         (0..500).all(|_| {
             thread::sleep(Duration::from_millis(10));

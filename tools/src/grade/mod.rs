@@ -1,7 +1,8 @@
 //! `cargo course grade`: runs this repository's tests on learners' files, each in a sandbox and
 //! with limits.
 //!
-//! Only `src/week*/*.rs` of a submission is used. Three checks prevent undeserved points:
+//! Of a submission, only the `.rs` files of the weeks are used. Three checks prevent undeserved
+//! points:
 //!
 //! - A submission is [read](reader), [compiled](build) and run in a sandbox ([`wall`]).
 //! - Its tests must pass.
@@ -229,7 +230,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
     Ok(Plan { folders, wall, days, points, jobs, allowance, out, resume: options.resume })
 }
 
-/// Returns why there is no sandbox on this machine, if so.
+/// If there is no sandbox on this machine, returns why.
 pub(crate) fn without_wall(root: &Path) -> Option<String> {
     Wall::find(&root.join(FOLDER)).err()
 }

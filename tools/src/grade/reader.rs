@@ -49,7 +49,7 @@ pub(super) struct Found {
     pub(super) files: BTreeMap<String, String>,
     /// Files that are not used and why, one per line.
     pub(super) findings: Vec<String>,
-    /// Why nothing can be graded, if so.
+    /// If nothing can be graded, the reason.
     pub(super) refused: Option<String>,
 }
 
@@ -198,7 +198,7 @@ impl Reader {
         if meta.is_symlink() {
             self.not_used(inside, "it is a link, and links are not followed");
         } else if !inside.ends_with(".rs") || meta.is_dir() {
-            // Not relevant for grading.
+            // Such an entry is not relevant for grading.
         } else if !meta.is_file() {
             self.not_used(inside, "it is not a regular file");
         } else if meta.len() > FILE_LIMIT {

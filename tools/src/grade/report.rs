@@ -22,7 +22,8 @@ pub(super) const FILES: [&str; 3] = ["table.csv", "junit.xml", "results.json"];
 pub(super) struct Graded {
     /// Its name in this run.
     pub(super) name: String,
-    /// Form, problems, and limits that this system doesn't enforce, one per line.
+    /// Form, problems, days that are not graded, and limits that this system doesn't enforce, one
+    /// per line.
     pub(super) remarks: Vec<String>,
     /// Results of each day, and of its tasks.
     pub(super) days: Vec<(DayResult, Vec<TaskResult>)>,
@@ -47,7 +48,7 @@ pub(super) struct Row {
     pub(super) submission: String,
     pub(super) points: f64,
     pub(super) most: f64,
-    /// For each day, the number of passed tasks, or the reason why there is no such number.
+    /// For each day, its cell in the table, such as `3/3` or `0/1 does not compile`.
     pub(super) days: Vec<(String, String)>,
 }
 
@@ -100,7 +101,7 @@ impl Graded {
         let results = Gradescope {
             score: self.points().0,
             output,
-            // Otherwise Gradescope interprets it as HTML.
+            // Otherwise Gradescope interprets the output as HTML.
             output_format: "text",
             visibility: "visible",
             extra_data: self.row(),
@@ -146,7 +147,8 @@ impl Graded {
     }
 }
 
-/// Formats a day: `3/3`, or the reason.
+/// Formats a day's number of passed tasks, and the reason if its tests could not run normally: `0/1
+/// does not compile`.
 fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
     let count = |status| tasks.iter().filter(|task| task.status == status).count();
     let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
@@ -221,7 +223,7 @@ pub(super) fn csv_head(features: &[&str]) -> String {
     format!("submission,points,most,{}\n", features.join(","))
 }
 
-/// Formats submissions and days: the number of passed tasks, or the reason.
+/// Formats a table with a row for each submission and a column for each day.
 pub(super) fn table(all: &[Row], features: &[&str]) -> String {
     let head = std::iter::once("submission").chain(features.iter().copied()).chain(["points"]);
     let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];

@@ -84,7 +84,7 @@ pub(super) struct TaskResult {
     pub(super) text: String,
 }
 
-/// Returns the tasks of a day, in order.
+/// Returns the results of a day's tasks, in order.
 pub(super) fn tasks(
     day: &Day,
     result: &DayResult,
@@ -137,8 +137,8 @@ pub(super) fn tasks(
         .collect()
 }
 
-/// Returns the tasks between `// BORROWED week1-day1 task 2` and `// END BORROWED` in a
-/// submission's files.
+/// Returns the tasks that lines such as `// BORROWED week1-day1 task 2` name in a submission's
+/// files.
 pub(super) fn borrowed(submission: &Submission) -> BTreeSet<(String, usize)> {
     let marker = |line: &str| parse_task(line.trim().strip_prefix("// BORROWED ")?);
     let lines = submission.files.values().flat_map(|text| text.lines());

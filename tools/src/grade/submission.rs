@@ -16,9 +16,9 @@ use super::reader::Found;
 pub(super) struct Submission {
     /// Texts of the files by path, such as `src/week1/attention/attention.rs`.
     pub(super) files: BTreeMap<String, String>,
-    /// Its form and its problems, one per line.
+    /// The submission's form and its problems, one per line.
     pub(super) findings: Vec<String>,
-    /// Why nothing can be graded, if so.
+    /// If nothing can be graded, the reason.
     pub(super) refused: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Interprets the output of a test program, and decides whether to trust it.
 //!
-//! It is trusted if it is complete: one verdict for each test, one closing line with the same
-//! counts, and the matching exit code. It is not trusted if the program was stopped or crashed, or
-//! if something else wrote to its output.
+//! The output is trusted if it is complete: one verdict for each test, one closing line with the
+//! same counts, and the matching exit code. It is not trusted if the program was stopped or
+//! crashed, or if something else wrote to its output.
 
 use super::limited::{Ended, Limits};
 use crate::libtest::{Report, own_name};
@@ -12,8 +12,8 @@ use crate::libtest::{Report, own_name};
 pub(super) enum Verdict {
     /// It passed.
     Passed,
-    /// It failed. `message` is its panic's message or says why there is no verdict; `output` is all
-    /// of its output.
+    /// It failed. `message` is the message of its panic, or says why there is no verdict. `output`
+    /// is all that the test printed.
     Failed { message: String, output: String },
     /// It never ran, with the reason.
     NotRun(String),
@@ -29,8 +29,8 @@ pub(super) struct Test {
 }
 
 /// Returns the verdicts of a program that ran the tests `expected`. If the program is not trusted,
-/// also returns why. In that case, the tests that it did not report as passed count as failed, or
-/// all tests do.
+/// also returns why. In that case, each test that it did not report as passed counts as failed. If
+/// it reported that all passed, all count as failed.
 pub(super) fn verdicts(
     ended: &Ended,
     expected: &[String],

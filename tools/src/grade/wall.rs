@@ -25,7 +25,7 @@ const TEMPORARY: u64 = 256 << 20; // bytes
 /// Parts of the system that a compiler and a linker need, if they exist.
 const FOR_COMPILER: [&str; 6] =
     ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/nix/store"];
-/// Parts that a test program needs: shared libraries, and the list of Vulkan drivers.
+/// Parts that a test program or the reader needs: shared libraries, and the list of Vulkan drivers.
 const FOR_TESTS: [&str; 7] =
     ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/nix/store", "/usr/share/vulkan", "/etc/vulkan"];
 
@@ -78,7 +78,7 @@ impl Wall {
             .ok_or("bubblewrap is not installed: there is no program `bwrap`")?;
         let filter = Self::write_filter(folder).map_err(|error| format!("{error:#}"))?;
         let wall = Self::Bubblewrap { program, filter };
-        // Try a program that certainly exists, with all restrictions of a submission's program.
+        // Try a program that certainly exists, in the sandbox of the compiler.
         let probe = Shut {
             kind: Kind::Compiler,
             program: Path::new("/bin/sh"),

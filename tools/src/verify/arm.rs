@@ -1,5 +1,6 @@
-//! Checks the kernels, tasks and misconceptions for 64-bit Arm: natively on an Arm machine,
-//! otherwise under emulation. Also checks other targets for which this machine has a compiler.
+//! Checks the kernels, tasks and misconceptions for 64-bit Arm: under emulation, or natively on an
+//! Arm machine. There, it runs only the kernels' tests, because other steps check the tasks and
+//! misconceptions.
 
 use anyhow::{Result, ensure};
 use course::explain::counted;
@@ -18,11 +19,12 @@ use crate::{
 const TEST: &str = "--no-fail-fast --release --package tiny-llm-kernels --package \
                     tiny-llm-reference --features tiny-llm-reference/engine --lib --test kernels";
 
-/// Processors that QEMU emulates, with the fastest rung of each. The first has no dot product.
+/// Processors that QEMU emulates, with the fastest rung (set of kernels) of each. The first has no
+/// dot product.
 const MODELS: [(&str, &str); 2] = [("cortex-a53", "neon"), ("max", "neon-i8mm")];
 
-/// Runs the kernels' tests on a processor with all instructions and on one with only NEON, replays
-/// the tasks, and tries the misconceptions.
+/// Under emulation, runs the kernels' tests on a processor with all instructions and on one with
+/// only NEON, replays the tasks, and tries the misconceptions.
 pub(super) fn neon(v: &Verification) -> Result<Outcome> {
     let [_, arm] = PROCESSORS;
     if arm.is_here() {

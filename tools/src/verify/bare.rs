@@ -1,4 +1,4 @@
-//! Runs the smallest verification on a machine that has only what the README requires: Rust, a
+//! Runs the smallest verification as on a machine that has only what the README requires: Rust, a
 //! linker, Python and git. The verification must pass, and report what it could not verify.
 
 use std::{
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::context::{INSIDE, Outcome, Verification};
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
-/// Programs of a machine with Rust, Python and git. Rust's own are added below.
+/// Programs of a machine with Rust, Python and git. Rust's and Python's own are added below.
 const PROGRAMS: [&str; 34] = [
     "cc", "gcc", "ld", "as", "ar", "git", "sh", "bash", "env", "df", "ls", "cat", "cp", "mv", "rm",
     "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename", "sleep",
@@ -97,8 +97,8 @@ fn links(folder: &Path) -> Result<()> {
     RUST.iter().try_for_each(|name| link(&rust.join(name), &folder.join(name)))
 }
 
-/// Links Python by its real path. The program on the PATH may be a script of a version manager, and
-/// an environment that was created through a link does not find its library.
+/// Writes a script that starts Python by its real path. The program on the PATH may be a script of
+/// a version manager, and an environment that was created through a link does not find its library.
 fn python(folder: &Path) -> Result<()> {
     let mut find = Command::new("python3");
     find.args(["-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"]);

@@ -32,7 +32,7 @@ struct Listed {
     reason: Option<String>,
 }
 
-/// The expected result of a command; see book/README.md for the meanings.
+/// The expected result of a command. `book/README.md` describes the meanings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Expectation {
@@ -92,9 +92,10 @@ pub(super) fn commands(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// Returns the command that runs the same tests with the features of all days, so that the learner's
-/// crate is not compiled again for each day. Returns `None` for any other command, for one day of
-/// each week, drawn by the seed, and with `--full`: those run as the book shows them.
+/// For a command that runs tests, returns one that runs them with the features of all weeks, so
+/// that the learner's crate is not compiled again for each day. Returns `None` if the command must
+/// run as the book shows it: with `--full`, for one day of each week (drawn by the seed), for days
+/// that no week's feature includes, and for any other command.
 fn shared_build(v: &Verification, command: &str) -> Option<String> {
     let rest = command.strip_prefix("cargo test --features ")?;
     let (features, rest) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -12,14 +12,14 @@ const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Target of the engine in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
-/// How the tests report a speed and a time. The course promises a minimum speed of the model in the
-/// page, and a maximum number of milliseconds until a page shows something.
+/// How the tests report a speed and a time, and the course's promises: the minimum speed of the
+/// model in the page, and the maximum number of milliseconds until a page shows something.
 const SPEED: &str = " tokens/s written in the page";
 const PAINT: &str = " ms to the first paint";
 const LEAST: f64 = 30.0;
 const LONGEST: f64 = 1000.0;
 
-/// Runs all of these tests.
+/// Tests all of these pages.
 pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let Some(program) = chromium() else {
         return Ok(Outcome::NotVerified(format!("missing: {}", PROGRAMS.join(" or "))));

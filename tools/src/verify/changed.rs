@@ -19,7 +19,8 @@ use crate::{
     template::Template,
 };
 
-/// Folders in a crate's folder that are not part of any crate: the bank, and submissions.
+/// Folders inside a crate's folder that are not part of any crate: the bank, held-out mistakes, and
+/// hostile submissions.
 const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/held-out/", "tests/hostile/"];
 
 /// The folders of a crate's own files, and its dependencies in the workspace, except those of its
@@ -195,7 +196,7 @@ fn tasks_of(
         return Ok(of_day(name).unwrap_or(Concern::More));
     }
     if path.starts_with("src/week") {
-        // This file is generated from the reference; the step `stubs` checks it.
+        // This file is generated from the reference. The step `stubs` checks it.
         return Ok(Concern::None);
     }
     if !path.starts_with("reference/src/") {

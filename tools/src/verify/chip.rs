@@ -18,7 +18,7 @@ use crate::{
 const TARGET: &str = "thumbv7em-none-eabihf";
 const QEMU: &str = "qemu-system-arm";
 
-/// Number of new tokens, and a prompt for the embedded model.
+/// Number of new tokens, and a prompt for `models/tiny-llm`, as token ids.
 const NUMBERS: [&str; 5] = ["4", "300", "17", "289", "1000"];
 
 /// A compiler for the chip's processor.
@@ -60,8 +60,8 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
         )));
     }
     let file = folder.join("tiny.stream");
-    // With the same settings as in the steps `units` and `server`: with optimisation, its kernels
-    // alone would take minutes.
+    // Use the settings of the steps `units` and `server`: with optimisation, building the
+    // reference's kernels alone would take minutes.
     let mut here = v.cargo(
         "run --quiet --package tiny-llm-reference --features engine,text --example streamed --",
     );
@@ -75,7 +75,7 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
     let found = tokens(&finished.text);
     ensure!(
         found == expected && !found.is_empty(),
-        "the chip printed {found:?}, expected {expected:?}, which this machine printed"
+        "the chip printed {found:?}, expected {expected:?}, as this machine prints"
     );
     let memory = finished.text.lines().find(|line| line.starts_with("memory "));
     Ok(Outcome::Passed(format!(
@@ -96,7 +96,8 @@ fn semihosting(file: &Path) -> String {
     words.fold("enable=on,target=native".to_owned(), |all, word| format!("{all},arg={word}"))
 }
 
-/// Returns the first toolchain (rustup's or the system's) that has the library or its source.
+/// Returns the first compiler (the one that THUMBV7EM_RUSTC names, rustup's or the system's) that
+/// has the library or its source.
 fn compiler() -> Option<Compiler> {
     let rustup = |toolchain: &str| {
         let mut which = Command::new("rustup");

@@ -160,7 +160,7 @@ impl Verification {
     /// Returns the Python environment's interpreter.
     ///
     /// # Errors
-    /// If there is none: the reason.
+    /// If there is none. The error is the reason.
     pub(super) fn interpreter(&self) -> Result<PathBuf, String> {
         if self.options.no_python {
             return Err("--no-python".to_owned());
@@ -181,9 +181,9 @@ impl Verification {
             .args(arguments.split_whitespace())
             .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
         if self.options.full {
-            // By default, these tests try only 2,000 cases.
+            // By default, `formats/tests/malformed.rs` tries only 2,000 cases.
             command.env("PROPTEST_CASES", "32000");
-            // By default, this test kills a program only a few times.
+            // By default, `tests/cli/drafts.rs` kills a program only 12 times.
             command.env("TINY_LLM_KILLS", "200");
         }
         command

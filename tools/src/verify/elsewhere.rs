@@ -13,7 +13,7 @@ use crate::{
     stubs::{Generated, generated},
 };
 
-/// Replays every such task. Returns their number, and the problems.
+/// Replays every task for `processor`. Returns the number of these tasks, and the problems.
 pub(super) fn replay(
     v: &Verification,
     processor: Processor,

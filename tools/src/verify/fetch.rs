@@ -11,7 +11,7 @@ use super::{
 /// Number of times that the process is killed.
 const KILLS: &str = "100";
 
-/// Runs all of these tests.
+/// Runs both kinds of tests.
 pub(super) fn fetch(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --package tiny-llm-fetch");
     let tests = succeeds(tests.env("TINY_LLM_FETCH_KILLS", KILLS))?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::context::{Outcome, Verification, succeeds};
 use crate::process::{forget_cargo, run_aloud};
 
-/// Pinned version, as for every tool that is installed here.
+/// Pinned version of cargo-fuzz, as of every tool that is installed here.
 const VERSION: &str = "0.13.2";
 
 /// Duration for each target, in seconds.
@@ -43,8 +43,8 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
-        // The stable compiler supports what the fuzzer needs, but only nightly compilers accept the
-        // options.
+        // The stable compiler supports what the fuzzer needs, but accepts the options only with
+        // this variable.
         run.current_dir(&v.tree).env("RUSTC_BOOTSTRAP", "1");
         run.args(["fuzz", "run", "--no-default-features", "--features", &name]);
         if SAFE.contains(&name.as_str()) {

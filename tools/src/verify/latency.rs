@@ -46,7 +46,7 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     let processor = cpu::since(before);
     ensure!(built.status.success(), "the runner does not build:\n{}", built.tail(20));
 
-    // Without cargo, which first takes 0.2 s to resolve the workspace.
+    // Start the runner without cargo, which first takes 0.2 s to resolve the workspace.
     let program = target.join(format!("course/course{}", std::env::consts::EXE_SUFFIX));
     let mut lists = Vec::new();
     for _ in 0..SAVES {
@@ -108,8 +108,8 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };
     fs::write(&path, with(SAVES + 1)?)?;
-    // This makes the task the first one that has not passed. Its tests fail, so the exit code isn't
-    // 0.
+    // Below, one run of the day's tests makes this task the first one that has not passed. The
+    // task's tests fail, so the exit code isn't 0.
     let as_learner = |arguments: String| {
         let mut command = v.cargo(&arguments);
         command.env("CARGO_PROFILE_DEV_INCREMENTAL", "true");
@@ -138,7 +138,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
     measured
 }
 
-/// Waits for a line that equals `message`, like the message of a panic.
+/// Waits for a line that equals `message`. (A panic prints its message as a line.)
 fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
     let start = Instant::now();
     let mut seen = String::new();

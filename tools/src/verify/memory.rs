@@ -1,5 +1,5 @@
-//! Runs the reference's tests under AddressSanitizer: every rung that this machine has, and all
-//! other code that reads bytes.
+//! Runs the reference's tests under AddressSanitizer: every rung (set of kernels) that this machine
+//! has, and all other code that reads bytes.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -24,7 +24,8 @@ pub(super) fn memory(v: &Verification) -> Result<Outcome> {
     );
     test.arg(host).args(["--", "--show-output"]);
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
-    // The stable compiler includes AddressSanitizer, but only nightly compilers accept the option.
+    // The stable compiler includes AddressSanitizer, but accepts the option only with this
+    // variable.
     test.env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "verbosity=1");

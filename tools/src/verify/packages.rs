@@ -97,8 +97,8 @@ fn pypi_torch(venv: &Venv, root: &Path) -> Command {
     command
 }
 
-/// Installs only PyTorch from its index. The index also has copies of other packages, which must
-/// come from PyPI.
+/// Returns a command that installs only PyTorch, from its own index. The index also has copies of
+/// other packages, which must come from PyPI.
 fn cpu_torch(venv: &Venv, root: &Path) -> Command {
     let mut pip = pip(venv, root);
     // If the index cannot be reached, retry only once.
@@ -120,8 +120,8 @@ fn pip(venv: &Venv, root: &Path) -> Command {
 mod tests {
     use super::*;
 
-    /// `pyproject.toml` pins one PyTorch for each Python, and only these packages come from its
-    /// index.
+    /// `pyproject.toml` pins one PyTorch for each Python, and only these packages come from
+    /// PyTorch's index.
     #[test]
     fn only_torch_comes_from_its_index() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

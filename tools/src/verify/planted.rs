@@ -188,7 +188,7 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
         mistakes.len(),
         problems.join("\n")
     );
-    // Check that the tolerance leaves a margin on both sides.
+    // Check that the mildest mistake is far outside the tolerance.
     ensure!(
         nearest >= MARGIN,
         "the mildest mistake is only {nearest} times the tolerance, expected at least {MARGIN}"
@@ -204,7 +204,7 @@ fn times(text: &str) -> Option<f64> {
     text.split_once(" times the tolerance")?.0.rsplit(' ').next()?.parse().ok()
 }
 
-/// Returns the first of the words that does not occur after the previous one.
+/// Returns the first of `words` that does not occur in the text after the previous one.
 fn missing<'a>(text: &str, words: &'a [String]) -> Option<&'a str> {
     let mut rest = text;
     for word in words {

@@ -25,7 +25,7 @@ use crate::{
 
 /// Number of the bank's bodies that the smallest verification tries.
 const SAMPLE: usize = 200;
-/// The number if the step `matrix` follows, which tries all bodies.
+/// The same number if the step `matrix` follows, which tries all bodies.
 const SAMPLE_OF_WHOLE: usize = 40;
 
 /// The engine and the server, on the reference.
@@ -35,7 +35,7 @@ const SERVER: &str = "tiny-llm-serve";
 pub(super) const BOOK: &str = "book-builder";
 
 /// Builds all programs once, and stores their paths. If the step `matrix` follows, the test program
-/// contains the whole bank.
+/// contains the whole bank and all held-out mistakes.
 pub(super) fn build(v: &Verification) -> Result<Outcome> {
     reach_crates(v)?;
     let days = days(v);
@@ -69,8 +69,8 @@ struct Built {
     bodies: Vec<String>,
 }
 
-/// Returns a one-line error instead of cargo's many lines if crates are missing and crates.io
-/// cannot be reached.
+/// Downloads missing crates. If crates.io cannot be reached, returns a one-line error instead of
+/// cargo's many lines.
 fn reach_crates(v: &Verification) -> Result<()> {
     let mut fetch = crate::process::cargo(&v.root);
     let fetched = run_quietly(fetch.args(["fetch", "--locked", "--quiet"]))?;
@@ -81,7 +81,7 @@ fn reach_crates(v: &Verification) -> Result<()> {
     Ok(())
 }
 
-/// Returns the days that any machine can build: those that need no adapter.
+/// Returns the days that any machine can test: those that need no graphics adapter.
 fn days(v: &Verification) -> Vec<&Day> {
     v.curriculum.days().filter(|day| day.apart.is_none()).collect()
 }
@@ -124,7 +124,7 @@ fn chosen(v: &Verification) -> Result<Bodies> {
     })
 }
 
-/// Tries those bodies.
+/// Tries the bodies that [`chosen`] returns.
 pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
     let found = chosen(v)?.try_each(tests(v)?, &built(v)?.bodies)?;
     Ok(Outcome::Passed(match v.tasks() {

@@ -83,7 +83,7 @@ impl Verification {
     }
 }
 
-/// Computes every committed fixture again.
+/// Computes every fixture again, and compares it with the committed one.
 pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
     let mut command = match v.python_in(&v.root.join("python-ref")) {
         Ok(command) => command,
@@ -125,8 +125,8 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     pytest(v, &v.proof, &days.join(" or "), false)
 }
 
-/// Builds the bridge as a release wheel with all features, like users. Runs Clippy on its crates,
-/// and every test on the wheel.
+/// Builds the bridge as a release wheel with GPU kernels, as users do. Runs Clippy on the bridge's
+/// crates, and every test on the wheel.
 pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
     if let Err(outcome) = v.python("") {
         return Ok(outcome);
@@ -195,7 +195,8 @@ fn no_adapter<'a>(text: &'a str, lack: &str) -> Option<&'a str> {
     skipped.all(|other| other == reason).then_some(reason)?
 }
 
-/// Computes the embedded models' scores on held-out stories, and the book's figures.
+/// Computes the embedded models' scores on held-out stories and the book's figures again, and
+/// compares them with the committed ones.
 pub(super) fn models(v: &Verification) -> Result<Outcome> {
     for script in ["python-ref/train/evaluate.py", "book/figures/make.py"] {
         let mut command = match v.python("") {

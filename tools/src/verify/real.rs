@@ -25,7 +25,8 @@ pub(super) fn real(v: &Verification) -> Result<Outcome> {
         Err(reason) => return Ok(Outcome::NotVerified(reason)),
     };
     v.cargo_succeeds("build --release --features serve,reference --bin tiny-llm-serve")?;
-    // A copy, because a step that runs at the same time may build the program with other features.
+    // Use a copy, because a step that runs at the same time may build the program with other
+    // features.
     let program = v.root.join("target/verify/real/tiny-llm-serve");
     fs::copy(v.root.join("target/verify/build/release/tiny-llm-serve"), &program)?;
     pytest.args(["-m", "pytest", "python-ref/real"]);

@@ -41,8 +41,9 @@ impl Stage<'_> {
     }
 }
 
-/// Replays every stage of some days, or only those of `tasks`. Returns a result, and what the
-/// machine lacks for these days, if anything.
+/// Replays every stage of some days. With `tasks`, replays only the stages before these tasks and
+/// each day's last stage. Returns a summary, and what the machine lacks for these days, if
+/// anything.
 pub(super) fn stages(
     v: &Verification,
     program: &Program,

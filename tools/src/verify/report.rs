@@ -23,7 +23,7 @@ pub(super) fn line(row: &Row) -> String {
     line.trim_end().to_owned()
 }
 
-/// Returns whether this is the last line of a test runner's output.
+/// Returns whether this line is the last one of a test runner's output.
 pub(super) fn is_closing(line: &str) -> bool {
     let pytest = line.starts_with("=") && line.contains(" passed") && line.ends_with('=');
     line.starts_with("test result: ") || pytest
@@ -55,7 +55,7 @@ pub(super) fn table(rows: &[Row], total: Duration) -> String {
     text
 }
 
-/// Formats the same as JSON.
+/// Formats all steps as JSON, with those that `--changed` left out.
 pub(super) fn json(rows: &[Row], left_out: &[(String, String)], total: Duration) -> String {
     let left_out: Vec<_> =
         left_out.iter().map(|(step, reason)| json!({"step": step, "reason": reason})).collect();

@@ -132,7 +132,8 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
     };
     let count = |load| running.iter().filter(|run| run.step.load == load).count();
-    // Two steps that compute run at the same time, because each often waits for its own last thread.
+    // Two steps that compute run at the same time, because each often waits for its own last
+    // thread.
     let computing = count(Load::All) + count(Load::One);
     let fits = |step: &Step| match step.load {
         _ if count(Load::Alone) > 0 => false,
@@ -178,7 +179,7 @@ fn start(v: &Verification, step: &'static Step) -> Result<Running> {
     // The seed depends on the date, which may change while the steps run.
     command.arg(format!("--seed={}", v.seed()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    // A separate process group, so that all its child processes end with it.
+    // A separate process group, so that all child processes of the step end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().context("a step cannot be started")?;

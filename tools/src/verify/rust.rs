@@ -40,7 +40,7 @@ pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
     let note = if yours == 0 {
         format!("{equal} files")
     } else {
-        format!("{equal} files; {yours} contain your work and were not compared")
+        format!("{equal} files are as generated; {yours} contain your work and were not compared")
     };
     println!("{note}");
     Ok(Outcome::Passed(note))
@@ -136,7 +136,7 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
         "test --no-fail-fast --package tiny-llm-gpu --package tiny-llm-reference --features \
          tiny-llm-reference/gpu --lib --test device --test gpu_faults",
     )?;
-    // Its libraries have already been built for the runner itself.
+    // Use the runner's profile, because its libraries have already been built with it.
     let runner = v.cargo_succeeds(
         "test --no-fail-fast --profile course --package course --package course-tools",
     )?;
@@ -147,7 +147,7 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     )?))
 }
 
-/// Runs `cargo test` without a day.
+/// Checks that `cargo test` without a day passes, and says how to start.
 pub(super) fn test_alone(v: &Verification) -> Result<Outcome> {
     let finished = v.cargo_succeeds("test")?;
     for expected in ["cargo course start", "cargo test --features week1-day1"] {
@@ -203,7 +203,7 @@ pub(super) fn stages(v: &Verification) -> Result<Outcome> {
 }
 
 fn without_warning(v: &Verification, check: &str) -> Result<()> {
-    // Most of each check repeats the previous one.
+    // Use incremental builds, because most of each check repeats the previous one.
     let checked = run_quietly(v.cargo(check).env("CARGO_INCREMENTAL", "1"))?;
     let clean = checked.status.success() && !checked.text.contains("warning: ");
     ensure!(clean, "the compiler says:\n{}", checked.tail(40));
@@ -212,7 +212,7 @@ fn without_warning(v: &Verification, check: &str) -> Result<()> {
 
 /// Returns how many tests passed. If there are no tests, or a test is ignored, returns an error,
 /// because that would count as passed although nothing ran. Only tests for another processor may be
-/// skipped; they are counted separately.
+/// ignored. They are counted separately.
 pub(super) fn count(text: &str) -> Result<String> {
     let report = Report::parse(text);
     let numbers = |word: &str| -> usize {

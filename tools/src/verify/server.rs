@@ -18,7 +18,7 @@ use crate::process::run_quietly;
 /// Number of concurrent clients with `--full`.
 const CLIENTS: &str = "1000";
 
-/// Runs all of these tests.
+/// Tests the server in all of these ways.
 pub(super) fn server(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
     if v.options.full {
@@ -38,7 +38,7 @@ pub(super) fn server(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Tests the server with `curl`. Returns why that was not possible, if so.
+/// Tests the server with `curl`. If that was not possible, returns why.
 fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     if run_quietly(Command::new("curl").arg("--version")).is_err() {
         return Ok(Some("missing: curl".to_owned()));
@@ -58,7 +58,7 @@ fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Tests the server with `openai`. Returns why that was not possible, if so.
+/// Tests the server with `openai`. If that was not possible, returns why.
 fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     let mut probe = match v.python("") {
         Ok(command) => command,

@@ -12,12 +12,12 @@ use super::{
 
 /// One step.
 pub(super) struct Step {
-    /// Name, for `--only`.
+    /// The step's name, for `--only`.
     pub(super) id: &'static str,
-    /// What it checks.
+    /// What the step checks.
     pub(super) shows: &'static str,
     pub(super) size: Size,
-    /// Steps whose results this one uses.
+    /// Steps whose results this step uses.
     pub(super) after: &'static [&'static str],
     pub(super) load: Load,
     /// Processor seconds on two idle cores of an AMD EPYC (Zen 3), with nothing built.

@@ -38,8 +38,8 @@ const TESTED: &str = "--no-fail-fast --package tiny-llm-formats --package tiny-l
 const TOOLS: [(&str, &str, &str); 2] =
     [("LINKER", "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"), ("RUNNER", "wine", "wine")];
 
-/// Rust's library calls this Windows function. Wine lacks it before version 9; later versions use
-/// their own.
+/// Rust's library calls this Windows function. Wine has it only from version 9 on, and then uses
+/// its own.
 const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T length) \
                       { return RtlGenRandom(data, length); }\n";
@@ -70,7 +70,7 @@ pub(super) fn compile(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Runs the tests of code that reads files and of code that computes.
+/// Runs the Windows tests of code that reads files and of code that computes, under Wine.
 pub(super) fn windows(v: &Verification) -> Result<Outcome> {
     let tools = TOOLS.map(|(what, default, packages)| {
         let variable = variable(WINDOWS, what);

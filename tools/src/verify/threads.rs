@@ -1,4 +1,4 @@
-//! Tests the thread team: its protocol in every order in which threads can take their steps
+//! Tests the thread pool: its protocol in every order in which threads can take their steps
 //! (`loom`), and its unsafe code in an interpreter that detects undefined behaviour (Miri).
 
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(super) fn every_order(v: &Verification) -> Result<Outcome> {
 }
 
 /// Runs `kernels/tests/parallel.rs` in Miri, if a nightly toolchain has it. This covers all of the
-/// team's operations on pointers and threads, with a few tiles. Miri does not support vector
+/// pool's operations on pointers and threads, with a few tiles. Miri does not support vector
 /// instructions, so kernels are not tested.
 pub(super) fn undefined(v: &Verification) -> Result<Outcome> {
     let nightly = |arguments: &str| {

@@ -52,7 +52,7 @@ pub(super) fn locks(v: &Verification) -> Result<Outcome> {
     )))
 }
 
-/// Locks a build folder like cargo.
+/// Locks a build folder, as cargo does.
 fn held(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder)?;
     let path = folder.join(".cargo-lock");
@@ -84,10 +84,10 @@ fn answered(command: &mut Command) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Checks that every library has the same features in every day, in the command line, in its
-/// programs and in the bridge, because otherwise it would be rebuilt. Days that no week includes
-/// may need more features, because building these takes little time compared with everything else
-/// that such a day builds.
+/// Checks that every library has the same features in every day, in the command line, in the
+/// server, in the downloader and in the bridge, because otherwise it would be rebuilt. Days that no
+/// week's feature includes may need more features, because rebuilding these libraries takes little
+/// time compared with everything else that such a day builds.
 pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
     let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();

@@ -34,7 +34,7 @@ fn pair() -> (TempDir, TempDir) {
     (learner, newer)
 }
 
-/// Records the present files, like an earlier update.
+/// Records the present files, as an earlier update would have.
 fn record(root: &Path) {
     let files = snapshot(root)
         .into_iter()
@@ -66,7 +66,7 @@ fn run(learner: &TempDir, newer: &TempDir) -> Result<()> {
     update(learner.path(), newer.path().to_str(), false)
 }
 
-/// Checks that nothing is changed, and returns the message.
+/// Runs an update that must fail. Checks that it changes nothing, and returns its message.
 fn refused(learner: &TempDir, newer: &TempDir) -> String {
     let before = snapshot(learner.path());
     let error = format!("{:#}", run(learner, newer).unwrap_err());
@@ -125,8 +125,8 @@ fn a_learners_body_stays_while_all_around_it_moves() {
         if windows {
             write(root, PATH, &text(root, PATH).replace('\n', "\r\n"));
         }
-        // The newer course has an additional function at the beginning, documentation, and other
-        // numbers: the learner's task 2 is now task 3.
+        // The newer course has an additional first task, documentation, and other numbers: the
+        // learner's task 2 is now task 3.
         let reference = A
             .replace("day1 task 2", "day1 task 3")
             .replace("    pub fn two", "    /// Two.\n    pub fn two")
@@ -350,7 +350,7 @@ fn an_unsound_course_is_refused() {
     assert!(error.contains("is this course itself"), "{error}");
 }
 
-/// Returns a number below `n`, a different one in each call.
+/// Returns the next pseudo-random number below `n`.
 fn draw(seed: &mut u64, n: usize) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as usize % n

@@ -129,9 +129,9 @@ fn a_file_of_tasks_that_goes_is_kept_if_the_learner_has_written_in_it() {
     }
 }
 
-/// Returns a course and a newer one with a folder for each day. In the newer one, `a.rs` has moved
-/// to such a folder and has changed, `mod.rs` has changed accordingly, and two provided files have
-/// left `src/`.
+/// Returns a learner's repository and a newer course. In the newer one, `a.rs` has moved to a
+/// folder and has changed, `mod.rs` has changed accordingly, and two provided files have left
+/// `src/`.
 fn rearranged() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     let modules = "//! Provided.\n\npub mod a;\npub mod b;\nmod table;\nmod unit;\n";

@@ -23,7 +23,7 @@ use crate::config::ModelConfig;
 /// a round size.
 const MAX_PADDING: usize = 1 << 16;
 
-/// Adds the keys of a model folder.
+/// Adds the tokenizer's keys for a model folder.
 pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
     let path = folder.join("tokenizer.json");
     let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
@@ -52,7 +52,8 @@ struct TokenizerFile {
     name: String,
 }
 
-/// The tokens of a model by their ids. There are as many ids as the embedding has rows.
+/// The tokens of a model by their ids. In a model folder, there are as many ids as the embedding
+/// has rows.
 struct Vocabulary {
     /// The token of each id; `None` if the file has no token with that id.
     tokens: Vec<Option<String>>,
@@ -83,7 +84,8 @@ impl TokenizerFile {
         }
     }
 
-    /// Adds all keys. `settings` is `tokenizer_config.json`.
+    /// Adds all keys of the tokenizer. `settings` is `tokenizer_config.json`, or null. `bos` and
+    /// `ends` are the tokens that begin and end a text, from the model's configuration.
     fn insert(
         &self,
         metadata: &mut Metadata,
@@ -135,7 +137,7 @@ impl TokenizerFile {
         Ok(())
     }
 
-    /// Returns the number of ids, which is one more than the largest.
+    /// Returns the number of ids, which is one more than the largest id.
     #[cfg(feature = "vocabulary")]
     fn size(&self) -> usize {
         let added = self.json["added_tokens"].as_array().into_iter().flatten();
@@ -298,7 +300,8 @@ impl TokenizerFile {
         Ok((0..vocabulary.tokens.len() as u32).map(score).collect())
     }
 
-    /// Returns the ids of the tokens that begin and end texts, and whether the beginning token is
+    /// Returns the keys of the special tokens: the tokens that begin and end texts, the unknown
+    /// token and the padding token. Also returns whether the tokens that begin and end a text are
     /// added to every text.
     fn special_tokens(
         &self,

@@ -1,4 +1,4 @@
-//! Tokens that are found in text before everything else, such as `<|im_end|>`.
+//! Added tokens, such as `<|im_end|>`. They are found in a text before anything else is done.
 
 use super::vocabulary::{Kind, Vocabulary};
 
@@ -27,8 +27,8 @@ impl AddedTokens {
         Self { ids, begins }
     }
 
-    /// Returns the position and the id of the first such token at or after `from`. If several begin
-    /// at the same position, returns the longest.
+    /// Returns the position and the id of the first added token at or after `from`. If several
+    /// begin at the same position, returns the longest.
     pub(super) fn first(
         &self,
         vocabulary: &Vocabulary,

@@ -1,4 +1,4 @@
-//! Byte-level byte-pair encoding, `gpt2`: GPT-2, Llama 3, Qwen, SmolLM.
+//! Byte-level byte-pair encoding (`gpt2`), which GPT-2, Llama 3, Qwen, SmolLM and gpt-oss use.
 
 use anyhow::{Result, anyhow, ensure};
 use unicode_normalization_alignments::UnicodeNormalization;

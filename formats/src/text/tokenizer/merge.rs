@@ -19,8 +19,8 @@ pub(super) struct Symbol {
     next: u32,
 }
 
-/// A pair that can be merged. The smallest pair is merged first. Pairs are ordered by priority,
-/// then from left to right.
+/// A pair that can be merged. Pairs are ordered by priority, then from left to right. The smallest
+/// pair in this order is merged first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     priority: u32,
@@ -57,7 +57,7 @@ impl Merger {
 
     /// Merges everything that can be merged, passes the remaining symbols to `each`, and clears the
     /// merger. For a pair, `rule` returns the priority of its merge (the smallest comes first) and
-    /// the id of the merged token.
+    /// the id of the merged token. It returns `None` if the pair cannot be merged.
     pub(super) fn merge(
         &mut self,
         rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>,

@@ -1,7 +1,7 @@
-//! A tokenizer for both kinds of file. It reads the keys `tokenizer.ggml.*` of a GGUF file, or
-//! converts `tokenizer.json` to the same keys.
+//! The tokenizer. It reads the keys `tokenizer.ggml.*` of a GGUF file, or converts a model folder's
+//! `tokenizer.json` to the same keys.
 //!
-//! There are two kinds of model:
+//! There are two kinds of tokenizer model:
 //!
 //! - Byte-level byte-pair encoding (`gpt2`) cuts a text into words, and an ordered list of merges
 //!   makes tokens from a word's bytes.
@@ -67,7 +67,7 @@ impl Tokenizer {
     /// Reads the text of a `tokenizer.json`. `file` is its name in messages.
     ///
     /// # Errors
-    /// If the tokenizer is unsupported.
+    /// If the text is not JSON, or the tokenizer is unsupported.
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
         Self::from_gguf(&tokenizer_keys(json, file)?)
     }
@@ -108,7 +108,7 @@ impl Tokenizer {
     /// text (`<|im_end|>`) become their ids, so use this for a chat template's output.
     ///
     /// # Errors
-    /// If the text has a part that the vocabulary cannot express.
+    /// If the text is 4 GiB or longer, and the tokenizer is SentencePiece's.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         let (mut ids, mut merger) = (Vec::new(), Merger::default());
         let mut stretch = |at: usize, text: &str, ids: &mut Vec<u32>| match &self.model {
@@ -135,7 +135,7 @@ impl Tokenizer {
     /// comes first, unless the text already begins with it. Nothing is added at the end.
     ///
     /// # Errors
-    /// If the text has a part that the vocabulary cannot express.
+    /// If the text is 4 GiB or longer, and the tokenizer is SentencePiece's.
     pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>> {
         let prefix = self.prefix.as_slice();
         let ids = self.encode(text)?;
@@ -164,9 +164,9 @@ impl Tokenizer {
         })
     }
 
-    /// Returns the bytes of a token within a text. A character may be spread over several tokens.
-    /// Returns no bytes for an id that the tokenizer does not have: the model's vocabulary may be
-    /// padded to a round size.
+    /// Returns the bytes that a token stands for in a text. A character may be spread over several
+    /// tokens. Returns no bytes for an id that the tokenizer does not have: the model's vocabulary
+    /// may be padded to a round size.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         if self.has(id) { self.vocabulary.bytes_of(id).to_vec() } else { Vec::new() }

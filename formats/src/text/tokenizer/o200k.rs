@@ -1,10 +1,11 @@
-//! Finds words as OpenAI's `o200k` (gpt-oss) does: their limits depend on upper and lower case.
-//! Everything except words is cut as in Llama 3, but a run of symbols may end in slashes.
+//! Finds words as OpenAI's `o200k` (gpt-oss) does: where a word begins and ends depends on upper
+//! and lower case. Everything except words is cut as in Llama 3, but a run of symbols may end in
+//! slashes.
 
 use super::unicode::Ranges;
 
-/// The letters that a word begins and ends with. Both classes include marks and letters without
-/// case.
+/// The two classes of letters: a word begins with upper-case letters and ends with lower-case ones.
+/// Both classes include marks and letters without case.
 pub(super) struct Words {
     upper: Ranges,
     lower: Ranges,

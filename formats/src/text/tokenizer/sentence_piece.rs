@@ -1,4 +1,4 @@
-//! SentencePiece with scores, `llama`: Llama 2, TinyLlama, Mistral.
+//! SentencePiece with scores (`llama`), which Llama 2, TinyLlama and Mistral use.
 
 use anyhow::{Result, bail, ensure};
 
@@ -18,7 +18,8 @@ pub(super) struct SentencePiece {
     priorities: Vec<u32>,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
-    /// The token that replaces a character if neither the character nor its bytes have tokens.
+    /// The token that replaces a character without a token, if one of its bytes has no token
+    /// either.
     unknown: u32,
     space: Space,
 }
@@ -127,8 +128,9 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// Returns the text of these ids. A run of bytes that is not UTF-8 becomes one U+FFFD per byte,
-    /// as in Hugging Face's tokenizers.
+    /// Returns the text of these ids, without a space that [`SentencePiece::encode`] may have put
+    /// before it. A run of bytes that is not UTF-8 becomes one U+FFFD per byte, as in Hugging
+    /// Face's tokenizers.
     pub(super) fn decode(&self, vocabulary: &Vocabulary, ids: &[u32]) -> String {
         let mut text = String::new();
         for run in ids.chunk_by(|a, b| {

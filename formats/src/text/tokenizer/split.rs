@@ -1,7 +1,7 @@
 //! Pre-tokenizers, which cut a text into pieces. Byte-pair encoding then merges within each piece.
 //!
-//! Each pre-tokenizer is defined by a regular expression, which is in the comment of the function
-//! that implements it. The functions are written by hand: a general matcher with Unicode's classes
+//! Each pre-tokenizer is defined by regular expressions, which are in the comments of the functions
+//! that implement it. The functions are written by hand: a general matcher with Unicode's classes
 //! would take megabytes, and creating it would take longer than encoding a short prompt.
 
 use super::{o200k::Words, unicode::Ranges};

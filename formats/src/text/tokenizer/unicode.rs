@@ -1,4 +1,4 @@
-//! Unicode's classes of characters, from the tables of the `regex` crate.
+//! Unicode's classes of characters, from the tables of the `regex-syntax` crate.
 
 use regex_syntax::{
     Parser,

@@ -23,9 +23,9 @@ pub(super) enum Kind {
     Byte,
 }
 
-/// All tokens by id, and by their bytes.
+/// All tokens, which can be looked up by id and by their bytes.
 pub(super) struct Vocabulary {
-    /// The bytes of each token within a text, all tokens one after another.
+    /// The bytes that each token stands for in a text, all tokens one after another.
     bytes: Vec<u8>,
     /// Where the bytes of each token end.
     ends: Vec<u32>,
@@ -34,10 +34,10 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads tokens and their types. `spell(token, kind, bytes)` appends the bytes of a token
-    /// within a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two tokens with
-    /// the same bytes, it finds the one whose kind comes first in `found`, and among equals the one
-    /// with the smaller id.
+    /// Reads tokens and their types. `spell(token, kind, bytes)` appends the bytes that a token
+    /// stands for in a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two tokens
+    /// with the same bytes, it finds the one whose kind comes first in `found`, and among equals
+    /// the one with the smaller id.
     pub(super) fn new(
         metadata: &Metadata,
         found: &[Kind],
@@ -90,7 +90,7 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    /// Returns the bytes of a token within a text. Panics if there is no such id.
+    /// Returns the bytes that a token stands for in a text. Panics if there is no such id.
     pub(super) fn bytes_of(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] as usize };
@@ -102,12 +102,12 @@ impl Vocabulary {
         self.kinds[id as usize]
     }
 
-    /// Returns the token with these bytes.
+    /// Returns the id of the token with these bytes.
     pub(super) fn id(&self, bytes: &[u8]) -> Option<u32> {
         self.index.find(self.index.hash(bytes), |id| self.bytes_of(id) == bytes)
     }
 
-    /// Returns whether this is a normal token with these bytes.
+    /// Returns whether `id` is a normal token with these bytes.
     pub(super) fn is(&self, id: u32, bytes: &[u8]) -> bool {
         (id as usize) < self.len() && self.kind(id) == Kind::Normal && self.bytes_of(id) == bytes
     }

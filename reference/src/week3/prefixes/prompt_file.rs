@@ -172,14 +172,14 @@ pub struct Prompt<'a> {
 ///
 /// # Errors
 /// Each error is one line that says what was found and what was expected. The checks follow the
-/// order of the file. Each message contains these words:
+/// order of the file. The message depends on the check that fails. It contains:
 /// - `keys and values`, if the file does not begin with [`MAGIC`];
 /// - `bytes`, if the file is too short to contain the header and the checksum;
 /// - `version`, if the version is wrong;
-/// - `cache type` and its number, if that is neither 0 nor 1; `f32` and `f16`, if the type differs
-///   from the key's;
+/// - `cache type` and the number found, if this is neither 0 nor 1, or `f32` and `f16`, if the type
+///   is valid but differs from the key's;
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ;
-/// - `layers`, `heads` or `numbers in a head`, if that number differs from the key's;
+/// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's;
 /// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
 ///   number;
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.

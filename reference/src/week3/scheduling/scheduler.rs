@@ -34,7 +34,7 @@ impl Scheduler {
     /// prompts.
     ///
     /// # Panics
-    /// If the budget is less than 2: either prompts or answers could then never proceed.
+    /// If the budget is less than 2, because then prompts or answers would never make progress.
     #[must_use]
     pub fn new(budget: usize) -> Self {
         assert!(budget >= 2, "found a budget of {budget} rows a step, expected at least 2");

@@ -33,7 +33,7 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     let rows = groups.div_ceil(GROUPS as usize);
     ensure!(
         rows <= GROUPS as usize,
-        "found {n} items, {per_group} in a workgroup: expected at most {GROUPS} rows of {GROUPS} \
+        "found {n} items, with {per_group} per workgroup; expected at most {GROUPS} × {GROUPS} \
          workgroups"
     );
     Ok([groups.div_ceil(rows) as u32, rows as u32, 1])

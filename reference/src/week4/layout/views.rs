@@ -29,7 +29,7 @@ impl Layout {
     ///   bytes a block has.
     pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
         // SOLUTION week4-day1 task 2
-        let what = || format!("a view of {ne:?} from byte {offset} of {self} on");
+        let what = || format!("a view of shape {ne:?} from byte {offset} of {self}");
         let tensor_type = self.tensor_type;
         let (block, bytes) = (tensor_type.block_len(), tensor_type.block_bytes());
         ensure!(!ne.contains(&0), "{}: found an axis of 0 elements, expected 1 or more", what());

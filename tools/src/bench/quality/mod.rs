@@ -97,7 +97,7 @@ struct Row {
     types: String,
     file_bytes: u64,
     bits_per_weight: f64,
-    /// Relative error of the matrices, root mean square over root mean square.
+    /// Root mean square of the errors of all matrices' weights, divided by that of the weights.
     relative_error: f64,
     perplexity: f64,
     /// Change of the perplexity, relative to the first row.
@@ -115,7 +115,7 @@ struct Report {
     tokens: usize,
     /// Rows. The first is F32.
     rows: Vec<Row>,
-    /// Recipes by which this model cannot be written, and the reasons.
+    /// Recipes in which this model cannot be written, and the reasons.
     left_out: Vec<(String, String)>,
 }
 
@@ -210,7 +210,7 @@ impl Measuring {
         })
     }
 
-    /// Returns the results of the recipe that was just written.
+    /// Returns the results of the recipe in which the model was just written.
     fn row(&self, recipe: &Recipe, plain: &Table, first: &Score) -> Result<Row> {
         let Files { plain: original, written, back } = &self.files;
         let table = Table::of(&self.engine, written)?;

@@ -12,7 +12,7 @@ pub(super) struct Recipe {
     overrides: Vec<String>,
 }
 
-/// Every value of `--type`, in descending order of bits.
+/// Every value of `--type`, in descending order of the number of bits in its name.
 const TYPES: [&str; 13] = [
     "f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0",
     "q3_k_m", "q2_k",
@@ -34,8 +34,8 @@ impl Recipe {
         ] {
             all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
         }
-        // Both recipes select equally many layers. If the number of layers is odd, the middle layer
-        // is coarse in both.
+        // The recipes for early and for late layers select equally many. If the number of layers is
+        // odd, the middle layer is coarse in both.
         let half = layers / 2;
         let fine = [
             ("early layers Q6_K", of_layers(0..half)),

@@ -72,7 +72,7 @@ fn cells(row: &Row, questions: usize) -> [String; 8] {
 /// Formats a change in percent, with its standard error.
 fn change(Change { part, standard_error }: Change) -> String {
     let error = standard_error.map_or(String::new(), |error| format!(" ± {:.2}", 100.0 * error));
-    // A rounded zero has no sign.
+    // Adding 0 turns a rounded −0 into 0.
     let percent = (1e4 * part).round() / 100.0 + 0.0;
     format!("{percent:+.2}{error} %")
 }

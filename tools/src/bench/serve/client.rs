@@ -9,15 +9,15 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// Timeout without data from a server.
+/// Maximum time without data from a server.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An answer and its times.
+/// An answer, its time to first token, and its inter-token latencies.
 pub(super) struct Answered {
     /// Number of tokens, as counted by the server.
     pub(super) tokens: u64,
     pub(super) first: Duration,
-    /// Times between two pieces.
+    /// Times between consecutive events with text.
     pub(super) gaps: Vec<Duration>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
         }
         let over = |choice: &Value| !choice["finish_reason"].is_null();
         let choices = event["choices"].as_array().map_or(&[][..], Vec::as_slice);
-        // The last event contains only the finish reason.
+        // The last events contain only the finish reason and the usage.
         if choices.is_empty() || choices.iter().all(over) {
             continue;
         }

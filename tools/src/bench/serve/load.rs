@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 /// What prompts have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Nothing.
+    /// They have nothing in common.
     Unrelated,
-    /// A prefix, such as a system prompt.
+    /// They have a common prefix, such as a system prompt.
     Shared,
 }
 
@@ -21,7 +21,8 @@ pub(super) struct Sizes {
 
 /// Number of tokens in a prompt after its shared prefix.
 const OWN: u16 = 20;
-/// The first of the token ids that every file has and that don't end a text.
+/// The first id of the prompts' tokens, and the number of ids. Every file has these ids, and none
+/// of them ends a text.
 const FIRST: u64 = 10;
 const IDS: u64 = 240;
 

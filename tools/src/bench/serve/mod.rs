@@ -68,7 +68,7 @@ pub(crate) struct Options {
 /// Number of requests that each server computes concurrently.
 const PLACES: u16 = 16;
 
-/// The results of one load on one server.
+/// The results of one load with one number of clients on one server.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
     load: &'static str,

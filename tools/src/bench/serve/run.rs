@@ -20,15 +20,15 @@ use super::{
     server::Server,
 };
 
-/// Next request number. No number is used twice, so that no cache contains an earlier prompt.
+/// Next request number. No number is used twice, so no server has a whole prompt in its cache.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 /// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 /// Minimum number of requests in a run.
 const REQUESTS: u16 = 8;
 
-/// The results. Times are the median and the 99th percentile, in milliseconds. Processor time is a
-/// fraction of the time of all processors.
+/// The results of a run. Times are the median and the 99th percentile, in milliseconds. Processor
+/// time is a fraction of the time of all processors.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(super) struct Measured {
     pub(super) requests: u64,
@@ -54,7 +54,7 @@ impl Measured {
     }
 }
 
-/// Serves a load once. Each client sends a new request as soon as it is answered.
+/// Serves a load once. Each client sends a new request as soon as its previous one is answered.
 ///
 /// # Errors
 /// If a request is not answered.

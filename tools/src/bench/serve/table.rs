@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Row;
 
-/// Formats a line for each load, with the ratio of our result to the peer's.
+/// Formats a line for each row. The lines of peers have the ratio of our result to theirs.
 pub(super) fn table(rows: &[Row]) -> String {
     let mut out = format!(
         "\n{:<10} {:>7}  {:<13} {:>8} {:>7}  {:>16} {:>15}  {:>7} {:>7}\n",

@@ -96,8 +96,8 @@ impl Axis {
     }
 }
 
-/// Draws the tokens per second of every step: the reference's as filled bars, the learner's as
-/// lines over them.
+/// Draws the tokens per second of every step: the reference's as bars, the learner's as dots.
+/// Returns the lower edge of the drawing.
 fn bars(svg: &mut Svg, report: &Report) -> f64 {
     const LEFT: f64 = 210.0;
     const STEP: f64 = 34.0;
@@ -157,9 +157,9 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
     bottom + 20.0
 }
 
-/// Draws operations per second over operations per byte of weights. The slope is the memory
-/// bandwidth. Decoding does two operations with each weight that it reads, and a prompt of `T`
-/// tokens does `2 T`.
+/// Draws operations per second over operations per byte of weights. The slope of the roof is the
+/// memory bandwidth. Decoding does two operations with each weight that it reads, and a prompt of
+/// `T` tokens does `2 T`.
 fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let Some(bandwidth) = report.bandwidth() else { return top - 50.0 };
     let rows = report.cumulative.iter().enumerate();
@@ -168,7 +168,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
     let (height, bottom) = (260.0, top + 280.0);
     let units = report.finished().and_then(|m| m.matrix_unit_operations_per_second);
-    // Includes the roof above decoding.
+    // The vertical axis includes the roof above decoding.
     let roof = points.iter().map(|point| point.intensity).fold(f64::INFINITY, f64::min) * bandwidth;
     let heights = points
         .iter()

@@ -73,7 +73,7 @@ pub(in crate::bench) struct Run {
     pub(in crate::bench) arguments: Vec<String>,
     pub(in crate::bench) prompt: usize,
     pub(in crate::bench) new: usize,
-    /// Number of repetitions. The fastest counts.
+    /// Number of repetitions. The fastest repetition counts.
     pub(in crate::bench) repeat: usize,
 }
 
@@ -148,7 +148,7 @@ impl Engine {
         measured(&mut command)
     }
 
-    /// Measures for about `seconds`, by repeating the run. A slow rung runs once, and a fast rung
+    /// Measures for about `seconds`, by repeating the run. Slow kernels run once, and fast ones
     /// many times. The fastest run counts.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
         let probe = self.measure(&Run { prompt: 8, new: 3, repeat: 1, ..run.clone() })?;

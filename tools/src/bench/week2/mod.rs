@@ -67,7 +67,7 @@ pub(crate) struct Options {
 /// One line of the results.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// The part that is added, or left out.
+    /// The part of the week that is added or left out.
     name: &'static str,
     setup: Setup,
     reference: Outcome<Measured>,
@@ -137,7 +137,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let cumulative = measuring.rows(&Setup::cumulative());
     let mut without = vec![full];
     without.extend(measuring.rows(&Setup::all_but_one()));
-    // Print the results so far first, in case the peers crash.
+    // If a peer crashes, the other results are still printed.
     let peers = measuring.peers();
     measuring.line.clear();
     let peers = peers.unwrap_or_else(|error| {

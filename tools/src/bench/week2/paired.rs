@@ -118,7 +118,7 @@ pub(super) fn run(
 }
 
 /// Measures one task in rounds. Every engine runs with both layouts of weights. Our engine runs
-/// first and last in turn.
+/// first in one round and last in the next.
 fn measure(
     reference: &Engine,
     peers: &[Peer],

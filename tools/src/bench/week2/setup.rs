@@ -1,8 +1,8 @@
-//! Which parts of the week are enabled.
+//! The parts of week 2 that are enabled in a run.
 
 use serde::Serialize;
 
-/// A rung of the kernel ladder. The last one is the machine's best.
+/// A rung of the kernel ladder (one set of kernels). The last rung is the machine's best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kernels {
@@ -12,7 +12,7 @@ pub(super) enum Kernels {
     Simd,
 }
 
-/// The enabled parts.
+/// The parts that are enabled in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Setup {
     pub(super) cache: bool,

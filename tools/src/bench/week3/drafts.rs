@@ -1,4 +1,4 @@
-//! Measures drafts for a single reader: continued stories, and repetitive texts.
+//! Measures drafts with one request at a time: continued stories, and repetitive texts.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! `cargo course bench week3`: compares ways to serve many requests on this machine.
 //!
-//! Serves one load of the embedded model with the learner's engine and with the reference. The
-//! ways: one request at a time, in batches, with continuous batching, with a budget, in pages, with
-//! shared prefixes, and with drafts. `--full` adds measurements with the shapes of larger models,
-//! compared with llama.cpp.
+//! It serves one load of the embedded model with the learner's engine and with the reference, in
+//! these ways: one request at a time, in batches, with continuous batching, with a budget, in
+//! pages, with shared prefixes, and with drafts. `--full` adds measurements with the shapes of
+//! larger models, compared with llama.cpp.
 
 use std::{
     fs,
@@ -56,7 +56,7 @@ pub(crate) struct Options {
     peers: peers::Options,
 }
 
-/// One way to serve.
+/// One way to serve, and its results.
 #[derive(Debug, Serialize)]
 struct Row {
     name: &'static str,
@@ -70,7 +70,7 @@ struct Report {
     machine: String,
     model: String,
     ways: Vec<Row>,
-    /// Results by file.
+    /// Other results. Each list of figures has a heading.
     figures: Vec<(String, Vec<Figure>)>,
     /// Names of the peers, in the order of the results' columns.
     peers: Vec<&'static str>,

@@ -18,7 +18,7 @@ pub(super) struct Served {
     pub(super) longest_gap_s: Quantiles,
     pub(super) steps: u64,
     pub(super) rows_a_step: f64,
-    /// Number of positions that were found in pages of other requests.
+    /// Number of prompt positions that were found in pages of other requests.
     pub(super) attached: u64,
     pub(super) prompt_tokens: u64,
     pub(super) new_tokens: u64,

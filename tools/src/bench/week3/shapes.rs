@@ -36,7 +36,7 @@ impl std::str::FromStr for Shape {
     }
 }
 
-/// Returns the shapes that week 3 uses.
+/// Returns the shapes that `--full` measures.
 pub(super) fn all() -> Vec<Shape> {
     ["tinyllama-1.1b:q4_k_m", "tinyllama-1.1b:q4_0", "smollm2-360m:q8_0", "smollm2-360m:q4_0"]
         .map(|text| text.parse().expect("MODEL:TYPE"))
@@ -96,7 +96,7 @@ impl Bench<'_> {
         Ok(figures)
     }
 
-    /// Compares the peers' decoding with the memory's bandwidth.
+    /// Compares the peers' decoding with the memory bandwidth.
     pub(super) fn check(&self, model: &Path) -> Result<String> {
         peers::check(self.engine, self.peers, model, peers::threads(self.threads))
     }
@@ -114,7 +114,7 @@ impl Bench<'_> {
     }
 
     /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens, each engine with both layouts
-    /// of weights. Our engine runs first and last in turn.
+    /// of weights. Our engine runs first in one round and last in the next.
     pub(super) fn decode(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         let threads = peers::threads(self.threads);
         let mut ours = vec![Rates::default(); SEQUENCES.len()];
@@ -171,7 +171,7 @@ impl Bench<'_> {
         let figure = |(policy, options): &(&str, [&str; 4])| {
             let always = ["--max-batch", "8", "--pages", "0", "-c", "1024"];
             // The longest latency is a single step out of many hundreds, so it includes anything
-            // else that the machine did at that moment.
+            // else that the machine did at that moment. The run with the median ratio counts.
             let mut runs = (0..self.pairs.max(3))
                 .map(|_| {
                     let served = self.serve(model, &[&always[..], options].concat())?;
@@ -188,12 +188,12 @@ impl Bench<'_> {
                 1e3 * longest,
                 1e3 * usual
             );
-            Ok(Figure::ours(format!("ratio of longest to usual gap, {policy}"), ratio, note))
+            Ok(Figure::ours(format!("longest gap / median gap, {policy}"), ratio, note))
         };
         POLICIES.iter().map(figure).collect()
     }
 
-    /// Measures decoding after 1,000 tokens, in turns.
+    /// Measures decoding after 1,000 tokens, with a paged and with a contiguous cache in turn.
     fn pages(&self, model: &Path) -> Result<Figure> {
         load::alike(&self.trace(), 1, 1000, self.new)?;
         let gap = |pages: &str| {
@@ -208,7 +208,7 @@ impl Bench<'_> {
         Ok(Figure::ours("paged / contiguous cache, time per token after 1,000 tokens", ratio, note))
     }
 
-    /// Measures sixteen requests that share a prefix of 500 tokens, and sixteen that don't.
+    /// Measures 16 requests that share a prefix of 500 tokens, and 16 that don't.
     fn shared(&self, model: &Path) -> Result<Vec<Figure>> {
         let load = |shared: &str, own: &str| {
             let mut words: Vec<String> = ["--requests", "16", "--rate", "1000000", "--spread", "0"]

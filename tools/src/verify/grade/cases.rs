@@ -161,8 +161,8 @@ impl Maker<'_> {
         })
     }
 
-    /// Returns submissions in which one task fails, each in a different way. The other tasks must
-    /// not be affected.
+    /// Returns submissions that don't pass every task, each for a different reason. If their code
+    /// compiles, a task that fails must not affect the others.
     pub(super) fn broken(&self) -> Vec<Case> {
         let case = |name, function, body, passed, shown| Case {
             passed,

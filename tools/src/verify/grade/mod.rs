@@ -23,7 +23,7 @@ use crate::{grade, process::run_aloud, stubs::generated};
 const TEST: u64 = 5;
 const DAY: u64 = 20;
 
-/// Grades all of them in one run, on day 1.
+/// Grades all of these submissions in one run, on day 1.
 pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let start = Instant::now();
     let files = generated(&v.tree, &v.curriculum)?;
@@ -83,7 +83,7 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Grades the cases. Returns the output.
+/// Grades the cases. Returns what `cargo course grade` printed.
 fn run(v: &Verification, folder: &Path, cases: &[&Case]) -> Result<String> {
     let mut command = v.cargo("course grade --days week1-day1 --memory-limit 512 --trust");
     command.args(["--test-limit", &TEST.to_string(), "--time-limit", &DAY.to_string(), "--out"]);
@@ -137,7 +137,11 @@ fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
         ensure!(text.contains(at_last), "its results do not say {at_last:?}: {}", results["tests"]);
     }
     if let Some(never) = &case.never {
-        ensure!(!text.contains(never), "its results say {never:?}: {}", results["tests"]);
+        ensure!(
+            !text.contains(never),
+            "its results must not contain {never:?}: {}",
+            results["tests"]
+        );
     }
     Ok(())
 }

@@ -20,8 +20,8 @@ pub(super) struct Mutant {
     pub(super) body: String,
 }
 
-/// Returns the mutants of a file that are within its marked regions. `list` is the output of
-/// `--list --json`.
+/// Returns the mutants of a file that are within its marked regions. `list` is the output of `cargo
+/// mutants --list --json`.
 ///
 /// # Errors
 /// If the list is not in the format of this version of the tool.

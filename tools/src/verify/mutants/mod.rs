@@ -131,7 +131,8 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Writes the copy without the mutants that do not compile. Returns those.
+    /// Writes the copy without the mutants that do not compile. Returns the numbers of those
+    /// mutants.
     fn plant(&self, v: &Verification, mutants: &[Mutant]) -> Result<BTreeSet<usize>> {
         let mut unviable = BTreeSet::new();
         // One attempt isn't enough: the compiler checks lifetimes only once all types are right,
@@ -164,7 +165,7 @@ impl Copy<'_> {
         bail!("the mutants left after twelve rounds do not compile either");
     }
 
-    /// Returns the mutants in the copy that the compiler refuses.
+    /// Returns the numbers of the mutants in the copy that the compiler refuses.
     fn refused(&self, files: &BTreeMap<String, Planted>) -> Result<BTreeSet<usize>> {
         let mut command = cargo(&self.tree);
         command.args(["check", "--package", "tiny-llm-reference", "--all-features"]);

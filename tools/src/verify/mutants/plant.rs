@@ -55,8 +55,8 @@ impl Planted {
         planted
     }
 
-    /// Returns the mutant whose body contains this line of the text, including the braces around
-    /// it.
+    /// Returns the number of the mutant whose body contains this line of the text. The braces
+    /// around a body count as part of it.
     pub(super) fn mutant_at(&self, line: usize) -> Option<usize> {
         let found =
             self.places.iter().find(|(place, _)| (place.start - 1..=place.end).contains(&line));

@@ -22,7 +22,7 @@ impl TokenizerFile {
         self.json["model"]["ignore_merges"] == true
     }
 
-    /// Returns the name that llama.cpp gives to a byte-level pre-tokenizer.
+    /// Returns the name that llama.cpp gives to a byte-level pre-tokenizer, or [`WHOLE`].
     pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
         const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
         const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -101,7 +101,8 @@ impl TokenizerFile {
     }
 }
 
-/// Returns whether a `Split` makes each match a separate piece. Every character is part of a match.
+/// Returns whether a `Split` makes each match a separate piece. (In the patterns above, every
+/// character is part of a match, so `Removed` removes nothing.)
 fn cuts(split: &Json) -> bool {
     split["type"] == "Split"
         && match split["behavior"].as_str() {
