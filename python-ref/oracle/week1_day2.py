@@ -25,14 +25,14 @@ def rope_tables(inverse_frequencies, n_positions):
 
 
 def rope_interleaved(x, cos, sin, offset=0):
-    """Turns the pairs `(x[2i], x[2i+1])` of `x [..., L, D]`; row `l` stands at position `offset + l`."""
+    """Turns the pairs `(x[2i], x[2i+1])` of `x [..., L, D]`; row `l` is at position `offset + l`."""
     cos, sin = _rows(x, cos, sin, offset)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
 def rope_half_split(x, cos, sin, offset=0):
-    """Turns the pairs `(x[i], x[i + D/2])` of `x [..., L, D]`; row `l` stands at position `offset + l`."""
+    """Turns the pairs `(x[i], x[i + D/2])` of `x [..., L, D]`; row `l` is at position `offset + l`."""
     cos, sin = _rows(x, cos, sin, offset)
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)

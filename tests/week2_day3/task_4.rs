@@ -216,7 +216,7 @@ fn task_4_errors_of_the_embedded_model() {
     let x: Vec<f32> =
         stored.bytes.chunks_exact(2).map(|b| f32::from_le_bytes([0, 0, b[0], b[1]])).collect();
 
-    println!("{name} {shape:?}\nformat  bits a weight  relative error");
+    println!("{name} {shape:?}\nformat  bits per weight  relative error");
     let mut errors = Vec::new();
     for format in
         case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
@@ -224,7 +224,7 @@ fn task_4_errors_of_the_embedded_model() {
         let tensor_type: TensorType = format.parse().expect("a type");
         let error = round_trip_error(tensor_type, &x);
         let bits = 8.0 * tensor_type.block_bytes() as f64 / tensor_type.block_len() as f64;
-        println!("{format:<6}  {bits:13.2}  {:12.4} %", 100.0 * error);
+        println!("{format:<6}  {bits:15.2}  {:12.4} %", 100.0 * error);
         errors.push(error as f32);
     }
     resting_on(&FORMATS, || case.check("errors", &tensor(&[errors.len()], errors)));

@@ -9,7 +9,7 @@ const HEADS: [&str; 8] = [
     "",
     "matrices",
     "MB",
-    "bits a weight",
+    "bits per weight",
     "error of the weights",
     "perplexity",
     "against F32",

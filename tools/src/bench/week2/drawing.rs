@@ -126,7 +126,7 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
     svg.text(
         (0.0, 14.0),
         "start",
-        "tokens a second, each step added to the previous ones (logarithmic)",
+        "tokens per second, each step added to the previous ones (logarithmic)",
     );
     svg.bar((LEFT, 22.0), 24.0, ORANGE);
     svg.text((LEFT + 30.0, 31.0), "start", "prefill");
