@@ -2,7 +2,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "mapping a file is unsafe, and is done here and in `checkpoint` alone"
+    reason = "mapping memory is unsafe, and is done here and in `checkpoint` alone"
 )]
 
 use std::{

@@ -3,7 +3,7 @@
 //! At first, only the header is read. The operating system loads the other pages when they are
 //! accessed.
 
-#![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
+#![allow(unsafe_code, reason = "mapping a file and giving back its pages are unsafe")]
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
