@@ -75,13 +75,14 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
     let mut rows: Vec<Row> = Vec::new();
     let mut drawn = Instant::now();
     while !(waiting.is_empty() && running.is_empty()) {
+        // Steps that need not run again keep no other step waiting.
+        while let Some((at, row)) = first_reusable(state, &waiting) {
+            waiting.remove(at);
+            progress.finished(&row, &waiting, &running);
+            rows.push(row);
+        }
         while let Some(at) = next(&waiting, &running) {
             let step = waiting.remove(at);
-            if let Some(row) = reusable(state, step) {
-                progress.finished(&row, &waiting, &running);
-                rows.push(row.clone());
-                continue;
-            }
             if let Some(lacking) = lacking(step, &rows) {
                 let outcome = Outcome::NotVerified(format!("the step `{lacking}` failed"));
                 let row = Row { id: step.id.into(), outcome, clock: 0.0, processor: None };
@@ -151,6 +152,11 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
         (step.id == "bare", step.load == Load::Alone, step.seconds, Reverse(*at))
     })
     .map(|(at, _)| at)
+}
+
+/// Returns the place of the first step that need not run again, and its row.
+fn first_reusable(state: &State, waiting: &[&Step]) -> Option<(usize, Row)> {
+    waiting.iter().enumerate().find_map(|(at, step)| Some((at, reusable(state, step)?)))
 }
 
 /// Returns the row of an earlier run, if that run need not be repeated. A step that lacked a
@@ -357,5 +363,40 @@ impl Progress {
             text.lines().filter(|line| report::is_closing(line)).for_each(|line| self.say(line));
         }
         self.draw(waiting, running);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn steps(ids: &[&str]) -> Vec<&'static Step> {
+        ids.iter().map(|id| step::named(id).unwrap()).collect()
+    }
+
+    /// Returns the name of the step that starts next while `running` run.
+    fn first(waiting: &[&str], running: &[&str]) -> Option<&'static str> {
+        let waiting = steps(waiting);
+        let of = |step| {
+            let child = Command::new("true").spawn().unwrap();
+            Running { step, child, start: Instant::now() }
+        };
+        let mut running: Vec<Running> = steps(running).into_iter().map(of).collect();
+        let found = next(&waiting, &running).map(|at| waiting[at].id);
+        running.iter_mut().for_each(|run| drop(run.child.wait()));
+        found
+    }
+
+    #[test]
+    fn the_longest_step_that_fits_comes_first() {
+        let all = ["words", "units", "matrix", "runner", "unmodified"];
+        assert_eq!(first(&all, &[]), Some("runner"), "the machine is idle");
+        assert_eq!(first(&all, &["runner"]), None, "its times would change");
+        assert_eq!(first(&all, &["clippy"]), Some("matrix"));
+        assert_eq!(first(&all, &["clippy", "real"]), None, "two compute");
+        assert_eq!(first(&["units", "browser"], &["clippy", "real"]), Some("browser"));
+        assert_eq!(first(&["copy", "units"], &[]), Some("copy"), "the others depend on it");
+        assert_eq!(first(&["unmodified"], &["browser"]), None, "it comes last");
+        assert_eq!(first(&["unmodified"], &[]), Some("unmodified"));
     }
 }
