@@ -3,8 +3,8 @@
 //! First, the answer is compared with the answers that the wrong solutions in `tests/wrong` give
 //! for the same input. `cargo course matrix` has recorded these answers in
 //! `tests/fixtures/wrong/DAY.safetensors`, so no wrong code is linked. If no answer matches, some
-//! general patterns are tried. If no pattern fits, there is no diagnosis, because a wrong diagnosis
-//! is worse than none.
+//! general patterns are tried. If none fits, there is no diagnosis, because a wrong one is worse
+//! than none.
 
 use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
@@ -33,8 +33,8 @@ impl Nan<'_> {
 
 /// Returns lines to print under a mismatch. Returns an empty text if the answer is not recognised.
 ///
-/// `what` identifies the check: it is the same whenever the same test checks the same input. `nan`
-/// is the cause of a NaN on this input, if known.
+/// `what` identifies the check, by its test and its input. `nan` is the cause of a NaN on this
+/// input, if known.
 pub(crate) fn of_tensor(
     what: &str,
     found: &Tensor,
@@ -197,9 +197,8 @@ fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// Returns how far the worst element is from the expected one, as a multiple of the tolerance.
-/// Returns `None` if the shapes differ or the distance is infinite: for a NaN or an infinity, or if
-/// no deviation is allowed.
+/// Returns the largest error as a multiple of the tolerance, or `None` if the shapes differ or the
+/// error is infinite: a NaN, an infinity, or any error where none is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;

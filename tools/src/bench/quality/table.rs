@@ -107,7 +107,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[2],
-            "| Q4_0 | 2 Q4_0   | 2.35 |          4.50 |               8.76 % |     1.9000 | +1.23 \
+            "| Q4_0 | 2 Q4_0   | 2.35 |            4.50 |               8.76 % |     1.9000 | +1.23 \
              ± 0.21 % |        7 of 8 |"
         );
         assert!(
