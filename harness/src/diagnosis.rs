@@ -33,8 +33,7 @@ impl Nan<'_> {
 
 /// Returns lines to print under a mismatch. Returns an empty text if the answer is not recognised.
 ///
-/// `what` identifies the check, by its test and its input. `nan` is the cause of a NaN on this
-/// input, if known.
+/// `what` identifies the check and its input. `nan` is the cause of a NaN on this input, if known.
 pub(crate) fn of_tensor(
     what: &str,
     found: &Tensor,
