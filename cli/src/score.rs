@@ -34,7 +34,7 @@ const MAX_ANSWER: usize = 48;
               ignored.\n\n\
               Perplexity is exp of the mean negative log-likelihood of all tokens of a story except the\n\
               first. The end token is included.\n\n\
-              For comparison, scores.json next to the file of questions has the scores of random guesses."
+              scores.json, next to the file of questions, has the scores of random guesses."
 )]
 pub(super) struct Args {
     #[command(flatten)]

@@ -27,8 +27,8 @@ use report::Case;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The cost of a step is A milliseconds, plus B microseconds per token, plus C nanoseconds per\n\
-    cache position that the tokens attend to. Give these three numbers with --cost A,B,C.\n\
+    after_help = "The cost of a step is A milliseconds, plus B microseconds per token, plus C nanoseconds\n\
+    per cache position that the tokens attend to. Give these three numbers with --cost A,B,C.\n\
     Without --cost, the command measures batches on --model, fits the three numbers to the\n\
     measured times, and prints the error of the fit.\n\n\
     A LIST is values separated by commas, for example 1,2,4. If several options take a LIST,\n\

@@ -97,7 +97,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "mistakes",
         "a sample of the known mistakes is caught and named",
-        (Quick, All, 20),
+        (Quick, All, 40),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, COURSE],
         proofs::mistakes,
