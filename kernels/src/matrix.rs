@@ -23,16 +23,13 @@ pub struct Matrix {
     copy: Arc<OnceLock<Repacked>>,
 }
 
-/// Number of rows whose blocks an interleaved copy stores side by side.
-pub(crate) const SIDE_BY_SIDE: usize = 8;
-
 /// A copy of a matrix in memory.
 #[derive(Debug)]
 struct Repacked {
     bytes: Bytes,
-    /// Whether the bytes are in the layout of [`repack`](crate::repack). Otherwise, they are in the
-    /// layout of the file.
-    interleaved: bool,
+    /// Number of rows whose blocks are side by side, in the layout of [`repack`](crate::repack). If
+    /// 1, the bytes are in the layout of the file.
+    side_by_side: usize,
 }
 
 impl Matrix {
@@ -98,21 +95,29 @@ impl Matrix {
     }
 
     /// Sets the copy that kernels read, unless the matrix has one already. The copy holds the same
-    /// weights, in the layout of [`repack`](crate::repack) if `interleaved`, and otherwise in the
-    /// layout of the file. All clones of the matrix share the copy.
-    pub(crate) fn set_copy(&self, bytes: Bytes, interleaved: bool) {
-        let _ = self.copy.set(Repacked { bytes, interleaved });
+    /// weights in the layout of [`repack`](crate::repack), with the blocks of `side_by_side` rows
+    /// side by side, or in the layout of the file if `side_by_side` is 1. All clones of the matrix
+    /// share the copy.
+    pub(crate) fn set_copy(&self, bytes: Bytes, side_by_side: usize) {
+        let _ = self.copy.set(Repacked { bytes, side_by_side });
     }
 
-    /// Returns eight rows, starting at row `8 · group`, in the layout of [`repack`](crate::repack),
-    /// or `None` if the matrix has no such copy.
+    /// Returns the number of rows whose blocks are side by side in the bytes that kernels read, or 1
+    /// in the layout of the file. A tile must start at a multiple of this number of rows.
+    #[must_use]
+    pub fn rows_side_by_side(&self) -> usize {
+        self.copy.get().map_or(1, |copy| copy.side_by_side)
+    }
+
+    /// Returns `n` rows, starting at row `n · group`, or `None` if the matrix has no copy with `n`
+    /// rows side by side, in the layout of [`repack`](crate::repack).
     ///
     /// # Panics
     /// If the matrix doesn't have these rows.
     #[inline]
-    pub(crate) fn eight_rows(&self, group: usize) -> Option<&[u8]> {
-        let copy = self.copy.get().filter(|copy| copy.interleaved)?;
-        let size = SIDE_BY_SIDE * self.row_bytes();
+    pub(crate) fn side_by_side(&self, n: usize, group: usize) -> Option<&[u8]> {
+        let copy = self.copy.get().filter(|copy| copy.side_by_side == n)?;
+        let size = n * self.row_bytes();
         Some(&copy.bytes[group * size..][..size])
     }
 
@@ -141,7 +146,7 @@ impl Matrix {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self.copy.get() {
-            Some(copy) if !copy.interleaved => &copy.bytes,
+            Some(copy) if copy.side_by_side == 1 => &copy.bytes,
             _ => &self.bytes,
         }
     }

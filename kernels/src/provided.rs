@@ -18,7 +18,10 @@ use crate::{
     withheld,
 };
 #[cfg(target_arch = "x86_64")]
-use crate::{amx, avx2, avx512};
+use crate::{
+    amx, avx2, avx512,
+    repack::{EIGHT, SIXTEEN},
+};
 use tiny_llm_formats::gguf::TensorType;
 
 /// Returns this rung's kernel for a matrix of `tensor_type` and `rows` rows of activations, or
@@ -46,14 +49,15 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
 /// the file's layout is faster.
 #[cfg_attr(
     not(target_arch = "x86_64"),
-    allow(unused_variables, reason = "only AVX2 has kernels for repacked weights")
+    allow(unused_variables, reason = "only x86-64 has kernels for repacked weights")
 )]
 #[must_use]
 pub fn repacked(rung: Rung, weight: &Matrix, rows: usize) -> Option<Kernel> {
-    weight.eight_rows(0)?;
     #[cfg(target_arch = "x86_64")]
-    if rung == Rung::Avx2 {
+    if rung == Rung::Avx2 && weight.side_by_side(EIGHT, 0).is_some() {
         return avx2::repacked(weight.tensor_type, rows);
+    } else if rung == Rung::Avx512Vnni && weight.side_by_side(SIXTEEN, 0).is_some() {
+        return avx512::repacked(weight.tensor_type);
     }
     None
 }

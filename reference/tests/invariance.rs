@@ -123,7 +123,10 @@ fn a_row_alone_and_in_company() {
             (9, 1024),
             (5, 4192),
             (8, 288),
+            (16, 288),
             (72, 768),
+            (80, 960),
+            (112, 1024),
         ],
         |tensor_type, rows, cols| {
             let weight = matrix(tensor_type, rows, cols, || random.next() as u8);

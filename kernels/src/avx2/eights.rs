@@ -13,9 +13,10 @@ use super::{
 use crate::{
     format::Format,
     input::{BLOCK, Input, Int8SuperBlock, SUPER_BLOCK},
-    matrix::{Matrix, SIDE_BY_SIDE as ROWS},
+    matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
+    repack::EIGHT as ROWS,
 };
 
 /// Returns how many bytes after the start of a block of `wide` bytes to prefetch, or 0 if
@@ -36,7 +37,7 @@ fn ahead(wide: usize) -> usize {
 #[inline]
 fn eight_rows(weight: &Matrix, first: usize) -> &[u8] {
     assert!(first.is_multiple_of(ROWS), "a tile of repacked weights starts at row {first}");
-    weight.eight_rows(first / ROWS).expect("a repacked matrix")
+    weight.side_by_side(ROWS, first / ROWS).expect("a repacked matrix")
 }
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel). `unpack` must unpack a block of

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::{
     order::Columns,
-    panel::{Panel, Whole},
+    panel::{Factors, Panel, Whole},
     turn::turned_heads,
 };
 
@@ -53,7 +53,45 @@ impl Panel {
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_sub_blocks<const BYTES: usize>(&mut self, rows: &Whole<'_, BYTES>) {
         let [d, scales, minimums, last] = turned_heads(rows, 0);
-        (self.minimums[8], self.minimums[9]) = (floats(d), floats(_mm512_srli_epi32::<16>(d)));
+        (self.factors.minimums[8], self.factors.minimums[9]) =
+            (floats(d), floats(_mm512_srli_epi32::<16>(d)));
+        self.factors.set_six_bits([scales, minimums, last]);
+    }
+
+    /// Stores the scales, one for every 16 columns, and their common factor. The scales are signed
+    /// bytes, starting at byte `at`, and the factor is at byte `d`.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn set_signed_scales<const BYTES: usize>(
+        &mut self,
+        rows: &Whole<'_, BYTES>,
+        at: usize,
+        d: usize,
+    ) {
+        self.factors.set_signed_bytes(turned_heads(rows, at));
+        // The factor is loaded together with the 14 bytes before it.
+        self.factors.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
+    }
+
+    /// Stores the half-precision scale of a block, which is at byte `at`.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn set_block_scale<const BYTES: usize>(
+        &mut self,
+        block: usize,
+        rows: &Whole<'_, BYTES>,
+        at: usize,
+    ) {
+        let scale = floats(turned_heads(rows, at)[0]);
+        self.factors.scales[2 * block] = scale;
+    }
+}
+
+impl Factors {
+    /// Unpacks the scales and minimums of blocks of `Q4_K` or `Q5_K`: three words of each row.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn set_six_bits(&mut self, [scales, minimums, last]: [__m512i; 3]) {
         let bits = |v: __m512i, by: usize, mask: i32| {
             let by = _mm_cvtsi32_si128(by as i32);
             _mm512_and_si512(_mm512_srl_epi32(v, by), _mm512_set1_epi32(mask))
@@ -68,7 +106,7 @@ impl Panel {
         };
         for j in 0..8 {
             let scale = _mm512_castps_si512(_mm512_cvtepi32_ps(number(scales, j, 0)));
-            (self.scales[2 * j], self.scales[2 * j + 1]) = (scale, scale);
+            self.scales[2 * j] = scale;
         }
         for i in 0..4 {
             let second = _mm512_slli_epi32::<16>(number(minimums, 2 * i + 1, 4));
@@ -76,17 +114,12 @@ impl Panel {
         }
     }
 
-    /// Stores the scales, one for every 16 columns, and their common factor. The scales are signed
-    /// bytes, starting at byte `at`, and the factor is at byte `d`.
+    /// Stores scales, one for every 16 columns, which are the signed bytes of four words of each
+    /// row.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    pub(super) fn set_signed_scales<const BYTES: usize>(
-        &mut self,
-        rows: &Whole<'_, BYTES>,
-        at: usize,
-        d: usize,
-    ) {
-        for (i, four) in turned_heads(rows, at).into_iter().enumerate() {
+    pub(super) fn set_signed_bytes(&mut self, words: [__m512i; 4]) {
+        for (i, four) in words.into_iter().enumerate() {
             let up = [
                 _mm512_slli_epi32::<24>(four),
                 _mm512_slli_epi32::<16>(four),
@@ -98,20 +131,5 @@ impl Panel {
                 self.scales[4 * i + j] = _mm512_castps_si512(scale);
             }
         }
-        // The factor is loaded together with the 14 bytes before it.
-        self.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
-    }
-
-    /// Stores the half-precision scale of a block, which is at byte `at`.
-    #[inline]
-    #[target_feature(enable = "avx512bw")]
-    pub(super) fn set_block_scale<const BYTES: usize>(
-        &mut self,
-        block: usize,
-        rows: &Whole<'_, BYTES>,
-        at: usize,
-    ) {
-        let scale = floats(turned_heads(rows, at)[0]);
-        (self.scales[2 * block], self.scales[2 * block + 1]) = (scale, scale);
     }
 }

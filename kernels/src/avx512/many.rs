@@ -2,7 +2,7 @@
 //! and multiplies them by all rows. The sums of 2 panels and 6 rows of activations stay in
 //! registers.
 
-use std::arch::x86_64::*;
+use std::{arch::x86_64::*, ops::Range};
 
 use super::{
     panel::{LANES, Panel, Rows, Soon},
@@ -24,6 +24,18 @@ const CHUNK: usize = 256;
 /// weights from memory.
 const SOON: usize = 64;
 
+/// Which columns of which rows of weights a panel has.
+pub(super) struct Place {
+    /// The rows of weights of both panels.
+    pub(super) rows: Range<usize>,
+    /// 0 for the panel of the first 16 rows, 1 for the other panel.
+    pub(super) half: usize,
+    /// The index of the super-block.
+    pub(super) super_block: usize,
+    /// Number of rows of activations by which the panel is multiplied.
+    pub(super) tokens: usize,
+}
+
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel). `fill` is called with the bytes of
 /// 256 columns of each row, or of all remaining columns.
 #[inline]
@@ -34,45 +46,67 @@ pub(super) fn multiply<F: Format>(
     tile: &mut Tile<'_, f32>,
     fill: impl Fn(&mut Panel, &Rows),
 ) {
+    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
+    let super_block_bytes = super_block_bytes(weight);
+    // The memory to prefetch while a panel is filled. With only a few rows of activations, reading
+    // takes longer than a panel's products, so the next rows of weights are prefetched in memory
+    // order. With many rows, only the next columns of the same rows are prefetched, because data
+    // that is prefetched earlier would be evicted before it is used.
+    let soon = |rows: &[&[u8]; LANES], place: &Place| {
+        let (g, h) = (place.super_block, place.half);
+        if place.tokens > SOON && g + 1 < x.super_blocks() {
+            let from = rows[0].as_ptr().wrapping_add(super_block_bytes);
+            return Soon { from, apart: row_bytes, sixteen_apart: LINE };
+        }
+        let row = place.rows.start + 2 * LANES;
+        let at = row * row_bytes + (2 * g + h) * LANES * super_block_bytes;
+        let from = bytes.as_ptr().wrapping_add(at);
+        Soon { from, apart: LINE, sixteen_apart: LANES * LINE }
+    };
+    each_panel::<F>(weight, x, tile, |panel, place| {
+        let slice = |row: usize| {
+            let row = &bytes[row * row_bytes..][..row_bytes];
+            let from = place.super_block * super_block_bytes;
+            &row[from..row_bytes.min(from + super_block_bytes)]
+        };
+        // Rows past the end of the tile repeat its last row. Their results aren't written.
+        let row = |i: usize| (place.rows.start + place.half * LANES + i).min(place.rows.end - 1);
+        let mut rows = [&bytes[..0]; LANES];
+        for i in 0..LANES {
+            rows[i] = slice(row(i));
+        }
+        fill(panel, &Rows { rows, soon: soon(&rows, &place) });
+    });
+}
+
+/// Returns the number of bytes of 256 columns of a row.
+pub(super) fn super_block_bytes(weight: &Matrix) -> usize {
+    SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes()
+}
+
+/// Computes a tile of the output. `fill` must unpack the 16 rows of weights at a place, 256 columns
+/// of each, or all remaining columns.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn each_panel<F: Format>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    fill: impl Fn(&mut Panel, Place),
+) {
     let mut panels = [Panel::zeros(); 2];
     // In the output, the sums that a column has for neighbouring rows of activations are so far
     // apart that the cache can hold only a few of them. Here they are contiguous.
     let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
-    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let super_block_bytes =
-        SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
-        // The memory to prefetch while a panel is filled. With only a few rows of activations,
-        // reading takes longer than a panel's products, so the next rows of weights are prefetched
-        // in memory order. With many rows, only the next columns of the same rows are prefetched,
-        // because data that is prefetched earlier would be evicted before it is used.
-        let soon = |rows: &[&[u8]; LANES], row: usize, (g, h): (usize, usize)| {
-            if tokens.len() > SOON && g + 1 < x.super_blocks() {
-                let from = rows[0].as_ptr().wrapping_add(super_block_bytes);
-                return Soon { from, apart: row_bytes, sixteen_apart: LINE };
-            }
-            let at = (row + 2 * LANES) * row_bytes + (2 * g + h) * LANES * super_block_bytes;
-            let from = bytes.as_ptr().wrapping_add(at);
-            Soon { from, apart: LINE, sixteen_apart: LANES * LINE }
-        };
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
             sums[..tokens.len()].fill([_mm512_setzero_ps(); 2]);
             for g in 0..x.super_blocks() {
-                let slice = |row: usize, g: usize| {
-                    let row = &bytes[row * row_bytes..][..row_bytes];
-                    &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)]
-                };
-                for (h, panel) in panels.iter_mut().enumerate() {
-                    // Rows past the end of the tile repeat its last row. Their results aren't
-                    // written.
-                    let row = |i: usize| (cols.start + h * LANES + i).min(cols.end - 1);
-                    let mut rows = [&bytes[..0]; LANES];
-                    for i in 0..LANES {
-                        rows[i] = slice(row(i), g);
-                    }
-                    fill(panel, &Rows { rows, soon: soon(&rows, cols.start, (g, h)) });
+                for (half, panel) in panels.iter_mut().enumerate() {
+                    let (rows, tokens) = (cols.clone(), tokens.len());
+                    fill(panel, Place { rows, half, super_block: g, tokens });
                 }
                 let blocks = SUPER_BLOCK.min(weight.cols - g * SUPER_BLOCK) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {

@@ -3,7 +3,7 @@
 
 use std::arch::{asm, x86_64::*};
 
-use super::panel::Panel;
+use super::panel::Factors;
 use crate::{
     format::{Format, Zero},
     input::{Int8SuperBlock, SUPER_BLOCK},
@@ -34,7 +34,7 @@ pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vnni")]
 pub(super) fn minimums<F: Format, const N: usize>(
-    panel: &Panel,
+    factors: &Factors,
     pairs: &[[i32; 8]; N],
 ) -> [__m512i; N] {
     let mut products = [_mm512_setzero_si512(); N];
@@ -42,7 +42,7 @@ pub(super) fn minimums<F: Format, const N: usize>(
         for i in 0..SUPER_BLOCK / F::PER_SCALE / 2 {
             for n in 0..N {
                 let both = _mm512_set1_epi32(pairs[n][i]);
-                products[n] = add_words(products[n], panel.minimums[i], both);
+                products[n] = add_words(products[n], factors.minimums[i], both);
             }
         }
     }

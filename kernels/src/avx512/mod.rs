@@ -5,7 +5,8 @@
 //! With a few rows of activations (`blocks`, `super_blocks`), memory bandwidth is the limit: four
 //! rows of weights are read side by side, each as its own stream. With many rows (`panel`),
 //! arithmetic is the limit: 32 rows of weights are unpacked once, in the order that `vpdpbusd`
-//! needs, and multiplied by all rows of activations.
+//! needs, and multiplied by all rows of activations. Repacked weights already have that order
+//! (`side_by_side`, `two_streams`).
 //!
 //! Every quantized format has its own file, which unpacks the integers and scales of a block. All
 //! other code is shared.
@@ -42,6 +43,7 @@ pub(crate) mod q6_k;
 pub(crate) mod q8_0;
 mod quantize;
 mod ready;
+mod side_by_side;
 mod sixteens;
 pub(crate) mod sub_blocks;
 mod sums;
@@ -49,6 +51,7 @@ pub(crate) mod super_blocks;
 mod superproduct;
 pub(crate) mod tiles;
 mod turn;
+mod two_streams;
 pub(crate) mod values;
 mod words;
 
@@ -78,4 +81,19 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
         TensorType::MXFP4 => (mxfp4::few, mxfp4::many),
     };
     if many { pair.1 } else { pair.0 }
+}
+
+/// Returns the kernel for a type whose weights are in the layout of [`repack`](crate::repack), or
+/// `None` if the type has none.
+pub(crate) fn repacked(tensor_type: TensorType) -> Option<Kernel> {
+    Some(match tensor_type {
+        TensorType::Q4_0 => q4_0::repacked,
+        TensorType::Q4_1 => q4_1::repacked,
+        TensorType::Q5_0 => q5_0::repacked,
+        TensorType::Q8_0 => q8_0::repacked,
+        TensorType::Q4_K => q4_k::repacked,
+        TensorType::Q5_K => q5_k::repacked,
+        TensorType::Q6_K => q6_k::repacked,
+        _ => return None,
+    })
 }

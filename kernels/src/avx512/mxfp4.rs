@@ -70,7 +70,7 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
         }
         let scale = halves_of_powers(turned_heads(&rows, block * BYTES)[0]);
         let scale = _mm512_castps_si512(scale);
-        (panel.scales[2 * block], panel.scales[2 * block + 1]) = (scale, scale);
+        panel.factors.scales[2 * block] = scale;
         panel.set_block_nibbles(block, turned_heads(&rows, block * BYTES + HEAD));
         for codes in &mut panel.codes[8 * block..][..8] {
             *codes = looked_up(*codes);

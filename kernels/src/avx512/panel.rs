@@ -88,16 +88,31 @@ impl Soon {
     }
 }
 
+/// The numbers by which 256 columns of 16 rows of codes are multiplied, and those that are added.
+#[derive(Clone, Copy)]
+pub(super) struct Factors {
+    /// Scales: each vector has one scale of each row. In formats with a scale for 32 columns, only
+    /// every second vector is used.
+    pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
+    /// Minimums and factors, as in [`Row`]: each vector has one element of each row. Integer
+    /// minimums of 32 columns each are in the first four vectors.
+    pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
+}
+
+impl Factors {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn zeros() -> Self {
+        Self { scales: [_mm512_setzero_si512(); 16], minimums: [_mm512_setzero_si512(); 16] }
+    }
+}
+
 /// 256 columns of 16 rows of weights.
 #[derive(Clone, Copy)]
 pub(super) struct Panel {
     /// Codes: each vector has four columns of each row.
     pub(super) codes: [__m512i; SUPER_BLOCK / 4],
-    /// Scales: each vector has one scale of each row.
-    pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
-    /// Minimums and factors, as in [`Row`]: each vector has one element of each row. Integer
-    /// minimums of 32 columns each are in the first four vectors.
-    pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
+    pub(super) factors: Factors,
     /// The panel before it is transposed: for each row, four vectors of codes, then scales, then
     /// minimums.
     rows: [[__m512i; LANES]; 6],
@@ -108,12 +123,7 @@ impl Panel {
     #[target_feature(enable = "avx512f")]
     pub(super) fn zeros() -> Self {
         let zero = _mm512_setzero_si512();
-        Self {
-            codes: [zero; SUPER_BLOCK / 4],
-            scales: [zero; LANES],
-            minimums: [zero; LANES],
-            rows: [[zero; LANES]; 6],
-        }
+        Self { codes: [zero; SUPER_BLOCK / 4], factors: Factors::zeros(), rows: [[zero; LANES]; 6] }
     }
 
     /// Unpacks 16 rows and transposes them.
@@ -141,8 +151,8 @@ impl Panel {
             for i in 0..LANES {
                 match j {
                     0..4 => self.codes[columns[16 * j + i]] = turned[i],
-                    4 => self.scales[i] = turned[i],
-                    _ => self.minimums[i] = turned[i],
+                    4 => self.factors.scales[i] = turned[i],
+                    _ => self.factors.minimums[i] = turned[i],
                 }
             }
         }

@@ -40,25 +40,8 @@ fn add_blocks<F: Format, const N: usize>(
     blocks: usize,
     all: &mut [Sums; N],
 ) {
-    // For each block: the amount that the offset subtracts, which is the same for all rows of
-    // weights, and the sum of activations by which minimums are multiplied.
-    let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
-    for n in 0..N {
-        // SAFETY: every load and store is 32 bytes, which is 16 sums of 16 bits or 8 numbers of 32
-        // bits.
-        unsafe {
-            let sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
-            let sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
-            if let Zero::Offset(offset) = F::ZERO {
-                let offset = _mm256_mullo_epi32(sums, _mm256_set1_epi32(-i32::from(offset)));
-                _mm256_storeu_si256(starts[n].as_mut_ptr().cast(), offset);
-            } else {
-                let scales = _mm256_loadu_ps(x[n].scales.as_ptr());
-                let all = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scales);
-                _mm256_storeu_ps(totals[n].as_mut_ptr(), all);
-            }
-        }
-    }
+    let (starts, totals) = starts_and_totals::<F, N>(x);
+    let code = |h: usize, i: usize| panels[h].codes[i];
     // Returns the sum of blocks l and l + 4. This is a macro, because the sums must stay in
     // registers.
     macro_rules! pair {
@@ -68,17 +51,17 @@ fn add_blocks<F: Format, const N: usize>(
                 if block >= blocks {
                     break;
                 }
-                let sums = integers!(F, N, panels, x, block, starts);
+                let sums = integers!(F, N, code, x, block, starts);
                 let piece = block * F::PER_SCALE / SUM;
                 for n in 0..N {
                     for h in 0..2 {
                         let (sum, scale) =
                             (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
                         let scaled = _mm512_mul_ps(sum, scale);
-                        let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
+                        let scale = _mm512_castsi512_ps(panels[h].factors.scales[piece]);
                         pair[n][h] = _mm512_fmadd_ps(scaled, scale, pair[n][h]);
                         if F::ZERO == Zero::Minimum {
-                            let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
+                            let minimum = _mm512_castsi512_ps(panels[h].factors.minimums[piece]);
                             let total = _mm512_set1_ps(totals[n][block]);
                             pair[n][h] = _mm512_fmadd_ps(minimum, total, pair[n][h]);
                         }
@@ -102,6 +85,33 @@ fn add_blocks<F: Format, const N: usize>(
             all[n][h] = _mm512_add_ps(all[n][h], eights[n][h]);
         }
     }
+}
+
+/// Returns two numbers for each block of 32 columns: the amount that the offset subtracts, which is
+/// the same for all rows of weights, and the sum of activations by which minimums are multiplied.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(super) fn starts_and_totals<F: Format, const N: usize>(
+    x: [&Int8SuperBlock; N],
+) -> ([[i32; 8]; N], [[f32; 8]; N]) {
+    let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
+    for n in 0..N {
+        // SAFETY: every load and store is 32 bytes, which is 16 sums of 16 bits or 8 numbers of 32
+        // bits.
+        unsafe {
+            let sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
+            let sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+            if let Zero::Offset(offset) = F::ZERO {
+                let offset = _mm256_mullo_epi32(sums, _mm256_set1_epi32(-i32::from(offset)));
+                _mm256_storeu_si256(starts[n].as_mut_ptr().cast(), offset);
+            } else {
+                let scales = _mm256_loadu_ps(x[n].scales.as_ptr());
+                let all = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scales);
+                _mm256_storeu_ps(totals[n].as_mut_ptr(), all);
+            }
+        }
+    }
+    (starts, totals)
 }
 
 /// Stores the first `out.len()` of 32 elements.

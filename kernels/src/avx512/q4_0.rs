@@ -8,7 +8,8 @@ use super::{
     blocks,
     columns::{COLUMNS, Eight},
     many,
-    panel::{Panel, Rows},
+    panel::{LANES, Panel, Rows},
+    side_by_side::{self, halves, nibble, word},
     turn::turned_heads,
     words::Blocks,
 };
@@ -53,4 +54,16 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
         panel.set_block_scale(block, &rows, block * BYTES);
         panel.set_block_nibbles(block, turned_heads(&rows, block * BYTES + HEAD));
     }
+}
+
+/// Multiplies repacked weights by any number of rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    side_by_side::multiply::<Q4_0, { LANES * BYTES }>(
+        weight,
+        x,
+        tile,
+        |factors, i, block| factors.scales[2 * i] = halves::<0>(block),
+        |block, i| nibble(word::<{ LANES * HEAD }>(block, i % 4), i / 4),
+    );
 }

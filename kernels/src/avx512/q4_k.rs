@@ -8,6 +8,7 @@ use super::{
     lanes::{load64, part, two_halves},
     many,
     panel::LANES,
+    side_by_side::{self, nibble, word},
     sub_blocks::{self, ORDER},
     super_blocks::SuperBlock,
     turn::turned,
@@ -69,4 +70,16 @@ pub(super) fn scales_and_minimums(packed: &[u8; 12]) -> (__m256i, __m256i) {
         _mm_setr_epi8(4, 4, 5, 5, 6, 6, 7, 7, 12, 12, 13, 13, 14, 14, 15, 15),
     );
     (_mm256_cvtepu8_epi16(scales), _mm256_cvtepu8_epi16(minimums))
+}
+
+/// Multiplies repacked weights by any number of rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    side_by_side::multiply::<Q4_K, { LANES * BYTES }>(
+        weight,
+        x,
+        tile,
+        |factors, _, block| factors.set_sub_blocks(block),
+        |block, i| nibble(word::<{ LANES * 16 }>(block, i / 16 * 8 + i % 8), i / 8 % 2),
+    );
 }

@@ -5,7 +5,9 @@ use std::arch::x86_64::*;
 use super::{
     lanes::{load32, load64, part, two_halves},
     many,
+    panel::LANES,
     q4_k::scales_and_minimums,
+    side_by_side::{self, nibble, word},
     sub_blocks::{self, ORDER},
     super_blocks::SuperBlock,
 };
@@ -53,4 +55,23 @@ fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
         with(b, fifth),
         with(_mm512_srli_epi16::<4>(b), _mm512_srli_epi16::<1>(fifth)),
     ]
+}
+
+/// Multiplies repacked weights by any number of rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    side_by_side::multiply::<Q5_K, { LANES * BYTES }>(
+        weight,
+        x,
+        tile,
+        |factors, _, block| factors.set_sub_blocks(block),
+        |block, i| {
+            let code = nibble(word::<{ LANES * 48 }>(block, i / 16 * 8 + i % 8), i / 8 % 2);
+            // Bit j of each byte belongs to sub-block j.
+            let bits = word::<{ LANES * 16 }>(block, i % 8);
+            let bit = _mm512_srl_epi16(bits, _mm_cvtsi32_si128(i as i32 / 8));
+            let bit = _mm512_slli_epi16::<4>(bit);
+            _mm512_or_si512(code, _mm512_and_si512(bit, _mm512_set1_epi8(16)))
+        },
+    );
 }

@@ -10,6 +10,7 @@ use super::{
     many,
     order::Order,
     panel::{LANES, Panel, Rows},
+    side_by_side::{self, halves, nibble, word},
     super_blocks::{self, SuperBlock},
     turn::turned,
 };
@@ -80,4 +81,26 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
             panel.codes[32 * half + 16 + i] = with(_mm512_srli_epi16::<4>(codes[i]), second);
         }
     }
+}
+
+/// Multiplies repacked weights by any number of rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    side_by_side::multiply::<Q6_K, { LANES * BYTES }>(
+        weight,
+        x,
+        tile,
+        |factors, _, block| {
+            factors.set_signed_bytes([0, 1, 2, 3].map(|i| word::<{ LANES * 192 }>(block, i)));
+            factors.minimums[8] = halves::<{ LANES * 208 }>(block);
+        },
+        |block, i| {
+            let code = nibble(word::<0>(block, i / 32 * 16 + i % 16), i / 16 % 2);
+            // Each byte has the upper two bits of four codes, which are 32 columns apart.
+            let bits = word::<{ LANES * 128 }>(block, i / 32 * 8 + i % 8);
+            let two = _mm512_srl_epi16(bits, _mm_cvtsi32_si128(2 * (i as i32 / 8 % 4)));
+            let two = _mm512_slli_epi16::<4>(two);
+            _mm512_or_si512(code, _mm512_and_si512(two, _mm512_set1_epi8(48)))
+        },
+    );
 }

@@ -10,6 +10,7 @@ use super::{
     many,
     panel::{LANES, Panel, Row, Rows},
     q6_k,
+    side_by_side::{self, halves, word},
 };
 use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -80,4 +81,16 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
         }
         panel.codes[16 * v..][..LANES].copy_from_slice(&transpose(bytes));
     }
+}
+
+/// Multiplies repacked weights by any number of rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    side_by_side::multiply::<Q8_0, { LANES * BYTES }>(
+        weight,
+        x,
+        tile,
+        |factors, i, block| factors.scales[2 * i] = halves::<0>(block),
+        |block, i| _mm512_xor_si512(word::<{ LANES * 2 }>(block, i), _mm512_set1_epi8(-128)),
+    );
 }

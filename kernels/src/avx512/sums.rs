@@ -11,7 +11,7 @@ pub(super) type Sums = [__m512; 2];
 /// with the block's value in `$starts`. To that, the macro adds the products of codes and
 /// activations that share a scale. This is a macro, so that the sums stay in registers.
 macro_rules! integers {
-    ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
+    ($format:ident, $n:ident, $code:ident, $x:ident, $block:expr, $starts:ident) => {{
         let mut sums = [[_mm512_setzero_si512(); 2]; $n];
         for n in 0..$n {
             sums[n] = [_mm512_set1_epi32($starts[n][$block]); 2];
@@ -19,10 +19,11 @@ macro_rules! integers {
         let fours = $format::PER_SCALE / 4;
         for i in 0..fours {
             let i = $block * fours + i;
+            let codes = [$code(0, i), $code(1, i)];
             for n in 0..$n {
                 let four = _mm512_set1_epi32(four_at($x[n], i));
                 for h in 0..2 {
-                    sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], $panels[h].codes[i], four);
+                    sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], codes[h], four);
                 }
             }
         }

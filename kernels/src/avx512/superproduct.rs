@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use super::{
     minimums::{minimums, pairs},
-    panel::Panel,
+    panel::{Factors, Panel},
     sums::{Sums, four_at, integers},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Returns how many sums, multiplied by their scales, can be added while the total stays below 2²⁴.
-const fn chain<F: Format>() -> usize {
+pub(super) const fn chain<F: Format>() -> usize {
     // The largest magnitude of a code after its offset is subtracted. Activations are at most 127.
     // Scales have 4 bits in Q2_K, are signed in formats with an offset, and have 6 bits otherwise.
     let (code, scale) = match F::ZERO {
@@ -26,7 +26,7 @@ const fn chain<F: Format>() -> usize {
     };
     let one = F::PER_SCALE * code * 127 * scale;
     let mut chain = SUPER_BLOCK / F::PER_SCALE;
-    while chain * one >= 1 << 24 {
+    while chain > 1 && chain * one >= 1 << 24 {
         chain /= 2;
     }
     chain
@@ -41,6 +41,17 @@ const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     }
 }
 
+/// Returns the index of the chain to which each sum is added.
+pub(super) const fn chain_of<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
+    let (order, chain) = (order::<F>(), chain::<F>());
+    let (mut of, mut i) = ([0; SUPER_BLOCK / SUM], 0);
+    while i < SUPER_BLOCK / F::PER_SCALE {
+        of[order[i]] = i / chain;
+        i += 1;
+    }
+    of
+}
+
 /// Adds the products of two panels and `N` super-blocks of activations to `out`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
@@ -49,6 +60,7 @@ pub(super) fn add<F: Format, const N: usize>(
     x: [&Int8SuperBlock; N],
     out: &mut [Sums; N],
 ) {
+    let code = |h: usize, i: usize| panels[h].codes[i];
     let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
     let starts = starts::<F, N>(x);
     // These are macros, because the totals must stay in registers.
@@ -57,10 +69,10 @@ pub(super) fn add<F: Format, const N: usize>(
             let mut total = [[_mm512_setzero_ps(); 2]; N];
             for i in 0..chain {
                 let piece = order[$i * chain + i];
-                let sums = integers!(F, N, panels, x, piece, starts);
+                let sums = integers!(F, N, code, x, piece, starts);
                 for n in 0..N {
                     for h in 0..2 {
-                        let scale = panels[h].scales[piece * F::PER_SCALE / SUM];
+                        let scale = panels[h].factors.scales[piece * F::PER_SCALE / SUM];
                         total[n][h] = _mm512_fmadd_ps(
                             _mm512_cvtepi32_ps(sums[n][h]),
                             _mm512_castsi512_ps(scale),
@@ -105,10 +117,23 @@ pub(super) fn add<F: Format, const N: usize>(
             total
         }
     };
+    finish::<F, N>([&panels[0].factors, &panels[1].factors], x, &total, out);
+}
+
+/// Multiplies the sums of products of a super-block by the factors of its weights and activations,
+/// subtracts the minimums, and adds the result to `out`.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
+pub(super) fn finish<F: Format, const N: usize>(
+    factors: [&Factors; 2],
+    x: [&Int8SuperBlock; N],
+    total: &[Sums; N],
+    out: &mut [Sums; N],
+) {
     let pairs = pairs::<F, N>(x);
     for h in 0..2 {
-        let [d, dmin] = [8, 9].map(|i| _mm512_castsi512_ps(panels[h].minimums[i]));
-        let minimums = minimums::<F, N>(&panels[h], &pairs);
+        let [d, dmin] = [8, 9].map(|i| _mm512_castsi512_ps(factors[h].minimums[i]));
+        let minimums = minimums::<F, N>(factors[h], &pairs);
         for n in 0..N {
             let mut scaled = _mm512_mul_ps(d, total[n][h]);
             if F::ZERO == Zero::Minimum {
@@ -123,7 +148,9 @@ pub(super) fn add<F: Format, const N: usize>(
 /// rows.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn starts<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; SUPER_BLOCK / SUM]; N] {
+pub(super) fn starts<F: Format, const N: usize>(
+    x: [&Int8SuperBlock; N],
+) -> [[i32; SUPER_BLOCK / SUM]; N] {
     let mut starts = [[0; SUPER_BLOCK / SUM]; N];
     if let Zero::Offset(offset) = F::ZERO {
         for n in 0..N {

@@ -202,8 +202,11 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     products.iter().for_each(|product| product.check(x));
     let outputs: usize = products.iter().map(|product| product.weight.rows).sum();
     let stretch = outputs.div_ceil(STRETCHES * team.threads());
+    // Kernels multiply two groups of rows that are side by side at a time.
+    let step = products.iter().map(|product| 2 * product.weight.rows_side_by_side());
+    let step = step.fold(8, usize::max);
     let grain = match x.rows {
-        ..MANY => stretch.next_multiple_of(8).clamp(8, LONG),
+        ..MANY => stretch.next_multiple_of(step).clamp(step, LONG),
         MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
         _ => GRAIN,
     };
