@@ -1,6 +1,5 @@
 //! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and
 //! at any address.
-#![cfg(feature = "engine")]
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::Fixtures;

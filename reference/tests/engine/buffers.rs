@@ -1,5 +1,4 @@
 //! The processor's buffers under a limit.
-#![cfg(feature = "engine")]
 
 use tiny_llm_reference::week4::{backend::Backend, cpu::Cpu};
 

@@ -1,6 +1,5 @@
 //! How long those who read wait while a long prompt comes: at most so many times what they wait
 //! usually, however long the prompt is. A step's time is counted, not measured.
-#![cfg(feature = "engine")]
 
 use tiny_llm_reference::{
     week1::sampling::SamplerOptions,

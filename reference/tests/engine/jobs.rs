@@ -1,6 +1,5 @@
 //! How many jobs a forward pass gives to the threads: each ends with a barrier, which costs a small
 //! model more than its products gain.
-#![cfg(feature = "engine")]
 
 use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
 use tiny_llm_reference::week2::{
@@ -15,7 +14,7 @@ use tiny_llm_reference::week2::{
     rows::Row,
 };
 
-#[path = "parts/random_blocks.rs"]
+#[path = "../parts/random_blocks.rs"]
 mod random_blocks;
 use random_blocks::matrix;
 

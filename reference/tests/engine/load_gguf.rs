@@ -1,6 +1,5 @@
 //! Models out of GGUF files: the same logits as PyTorch's, and one clear line for each file that is
 //! no model.
-#![cfg(feature = "engine")]
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,8 +1,6 @@
 //! Everything at once: forms, drafts, budgets, pages that run out, beginnings that are found again,
 //! clients that go. Whatever the schedule, a request's answer is the one that it gets alone.
-#![cfg(feature = "engine")]
 
-#[path = "mixed/forks.rs"]
 mod forks;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};

@@ -1,6 +1,5 @@
 //! A cache of small pages beside the dense one: the model, attention and a session know a cache by
 //! `KvCache` alone, and their answers do not depend on where its runs end, to the last bit.
-#![cfg(feature = "engine")]
 
 use std::{ops::Range, sync::Arc};
 

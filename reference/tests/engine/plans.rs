@@ -1,6 +1,5 @@
 //! How much of an arena the graphs of known models need: no byte more than what is needed at once.
 //! Their weights are zeros that are never read.
-#![cfg(feature = "engine")]
 
 use tiny_llm_formats::{bytes::Bytes, config::ModelConfig, gguf::TensorType};
 use tiny_llm_reference::{

@@ -1,6 +1,5 @@
 //! Caches of type q8_0: attention over one is attention over the f32 numbers that its rows stand for,
 //! to the last bit, wherever the rows are stored.
-#![cfg(feature = "engine")]
 
 use tiny_llm_harness::fixtures::random;
 use tiny_llm_reference::{

@@ -1,15 +1,11 @@
 //! The provided sampler draws what week 1's draws, from the same numbers, whatever the settings.
-#![cfg(feature = "engine")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tiny_llm_formats::request::SamplerOptions;
-use tiny_llm_harness::allocations::{CountingAllocator, count};
+use tiny_llm_harness::allocations::count;
 use tiny_llm_kernels::sampling::Sampler;
 use tiny_llm_reference::week1::sampling::{self as week1, Rng};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Both samplers with the same settings; week 1's has the generator.
 fn both(options: SamplerOptions, seed: u64) -> (Sampler, week1::Sampler, Rng) {

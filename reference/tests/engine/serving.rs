@@ -1,6 +1,5 @@
 //! Requests with drafts: whoever proposes, and however much of it is kept, nobody's answer changes,
 //! over any cache, budget and number of threads. And a step allocates nothing.
-#![cfg(feature = "engine")]
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

@@ -1,6 +1,5 @@
 //! Speculation for one reader: the text of the embedded model is the same with and without drafts, and
 //! what drafts cost where nobody can guess the text is counted in rows.
-#![cfg(feature = "engine")]
 
 use std::{collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
 

@@ -1,10 +1,7 @@
 //! Text as it comes, week 1 day 6: what it takes where nothing is text.
 
-use tiny_llm_harness::allocations::{CountingAllocator, count};
+use tiny_llm_harness::allocations::count;
 use tiny_llm_reference::week1::stream::TextStream;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// As a file or a model's garbage has it: no byte of it is part of a character, or each begins one
 /// that goes no further. It becomes what it always became, and nothing is moved for each of them:

@@ -51,6 +51,9 @@ pub(super) struct Rates {
 const SLOW: f64 = 0.6;
 /// Maximum number of tokens in one pass of a peer.
 const BATCH: &str = "512";
+/// How often `llama-batched-bench` is started if its table is incomplete. It sometimes ends before
+/// its last line is written.
+const ATTEMPTS: usize = 3;
 
 impl Peer {
     /// Determines which project's programs are in a folder.
@@ -133,13 +136,15 @@ impl Peer {
         command.args(["-npp", &prompt.to_string(), "-ntg", &new.to_string()]);
         command.args((repack && self.is_fork()).then_some("-rtr"));
         command.args((!repack && !self.is_fork()).then_some("--no-repack"));
-        // The fork prints its table on standard error.
-        let printed = finished(&mut command)?.text;
-        let rate = |n: &usize| {
-            batched_rate(&printed, *n)
-                .with_context(|| format!("`{}` printed no rate for {n} sequences", shown(&command)))
-        };
-        sequences.iter().map(rate).collect()
+        for _ in 0..ATTEMPTS {
+            // The fork prints its table on standard error.
+            let printed = finished(&mut command)?.text;
+            let rates = sequences.iter().map(|&n| batched_rate(&printed, n));
+            if let Some(rates) = rates.collect() {
+                return Ok(rates);
+            }
+        }
+        bail!("`{}` printed incomplete tables, {ATTEMPTS} of {ATTEMPTS} times", shown(&command))
     }
 
     /// Measures both layouts once. Returns the rate with the faster layout, and whether that is the

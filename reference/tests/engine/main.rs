@@ -1,0 +1,24 @@
+//! Tests of the engine that need no program of their own, in one program, because each program is
+//! linked with the whole engine.
+#![cfg(feature = "engine")]
+
+use tiny_llm_harness::allocations::CountingAllocator;
+
+mod blocks;
+mod buffers;
+mod gap;
+mod graphs;
+mod jobs;
+mod load_gguf;
+mod mixed;
+mod mixture;
+mod pages;
+mod plans;
+mod q8_cache;
+mod sampling;
+mod serving;
+mod speculation;
+mod stream;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
