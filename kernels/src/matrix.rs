@@ -114,6 +114,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If the matrix doesn't have these rows.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn side_by_side(&self, n: usize, group: usize) -> Option<&[u8]> {
         let copy = self.copy.get().filter(|copy| copy.side_by_side == n)?;
