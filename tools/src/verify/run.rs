@@ -396,6 +396,7 @@ mod tests {
         assert_eq!(first(&all, &["clippy", "real"]), None, "two compute");
         assert_eq!(first(&["units", "browser"], &["clippy", "real"]), Some("browser"));
         assert_eq!(first(&["copy", "units"], &[]), Some("copy"), "the others depend on it");
+        assert_eq!(first(&["gpu"], &["bridge"]), None, "it changes the other's files");
         assert_eq!(first(&["unmodified"], &["browser"]), None, "it comes last");
         assert_eq!(first(&["unmodified"], &[]), Some("unmodified"));
     }
