@@ -44,6 +44,7 @@ pub(crate) mod q8_0;
 mod quantize;
 mod ready;
 mod side_by_side;
+mod sixteen_rows;
 mod sixteens;
 pub(crate) mod sub_blocks;
 mod sums;

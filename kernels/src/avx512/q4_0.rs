@@ -9,7 +9,8 @@ use super::{
     columns::{COLUMNS, Eight},
     many,
     panel::{LANES, Panel, Rows},
-    side_by_side::{self, halves, nibble, word},
+    side_by_side,
+    sixteen_rows::{halves, nibble, word},
     turn::turned_heads,
     words::Blocks,
 };

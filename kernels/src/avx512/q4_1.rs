@@ -7,7 +7,8 @@ use super::{
     columns::{COLUMNS, Eight},
     many,
     panel::LANES,
-    side_by_side::{self, halves, nibble, word},
+    side_by_side,
+    sixteen_rows::{halves, nibble, word},
     words::Blocks,
 };
 use crate::{blocks::q4_1::BYTES, format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};

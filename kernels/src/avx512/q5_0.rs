@@ -10,7 +10,8 @@ use super::{
     columns::{COLUMNS, Eight},
     many,
     panel::LANES,
-    side_by_side::{self, halves, nibble, word},
+    side_by_side,
+    sixteen_rows::{halves, nibble, word},
     words::Blocks,
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};

@@ -7,7 +7,8 @@ use super::{
     many,
     panel::LANES,
     q4_k::scales_and_minimums,
-    side_by_side::{self, nibble, word},
+    side_by_side,
+    sixteen_rows::{nibble, word},
     sub_blocks::{self, ORDER},
     super_blocks::SuperBlock,
 };

@@ -10,7 +10,8 @@ use super::{
     many,
     order::Order,
     panel::{LANES, Panel, Rows},
-    side_by_side::{self, halves, nibble, word},
+    side_by_side,
+    sixteen_rows::{halves, nibble, word},
     super_blocks::{self, SuperBlock},
     turn::turned,
 };

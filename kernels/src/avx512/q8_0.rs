@@ -9,8 +9,8 @@ use super::{
     lanes::{part, transpose, twice},
     many,
     panel::{LANES, Panel, Row, Rows},
-    q6_k,
-    side_by_side::{self, halves, word},
+    q6_k, side_by_side,
+    sixteen_rows::{halves, word},
 };
 use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
 

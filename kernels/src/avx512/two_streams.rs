@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 use super::{
     panel::{Factors, LANES},
     product::{starts_and_totals, store},
-    side_by_side::{ahead, blocks},
+    sixteen_rows::{ahead, blocks},
     sums::{Sums, four_at, integers},
     superproduct::{chain, chain_of, finish, starts},
 };
@@ -22,8 +22,8 @@ use crate::{
     prefetch::prefetch,
 };
 
-/// Multiplies by up to `N` rows of activations. `set` and `code` are those of
-/// [`multiply`](super::side_by_side::multiply).
+/// Multiplies by up to `N` rows of activations. `set` and `code` unpack weights, as in the file
+/// `side_by_side.rs`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few<F: Format, const WIDE: usize, const N: usize>(
