@@ -106,6 +106,8 @@ impl Image {
         for (name, value) in [
             ("CARGO_INCREMENTAL", "0"),
             ("CARGO_PROFILE_DEV_DEBUG", "0"),
+            ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),
+            ("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "true"),
             ("RUSTFLAGS", "-Awarnings"),
         ] {
             command.env(name, value);

@@ -51,8 +51,8 @@ pub(super) struct Shut<'a> {
     pub(super) variables: Vec<(String, OsString)>,
     /// Additional visible files and folders, and their paths in the sandbox.
     pub(super) seen: Vec<(PathBuf, PathBuf)>,
-    /// The only folder on disk that it may write to.
-    pub(super) written: Option<&'a Path>,
+    /// The only folder on disk that it may write to, and its path in the sandbox.
+    pub(super) written: Option<(&'a Path, &'a Path)>,
 }
 
 /// The kind of sandbox on this machine.
@@ -156,8 +156,8 @@ fn bubblewrap(shut: &Shut, filtered: bool) -> Vec<OsString> {
     for (from, to) in &shut.seen {
         add(&["--ro-bind".as_ref(), from.as_ref(), to.as_ref()]);
     }
-    if let Some(path) = shut.written {
-        add(&["--bind".as_ref(), path.as_ref(), path.as_ref()]);
+    if let Some((from, to)) = shut.written {
+        add(&["--bind".as_ref(), from.as_ref(), to.as_ref()]);
     }
     for path in ["/dev", "/"] {
         add(&["--remount-ro".as_ref(), path.as_ref()]);
