@@ -121,15 +121,10 @@ pub(super) fn documentation(v: &Verification) -> Result<Outcome> {
 
 /// Tests the crates other than the learner's.
 pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
-    // Run separately, because the tests of `formats` need libraries that turn on more features of
-    // other libraries, so that all crates that depend on these would be built a second time.
-    let formats = v.cargo_succeeds(
-        "test --no-fail-fast --package tiny-llm-formats --features tiny-llm-formats/text",
-    )?;
-    let packages = ["kernels", "schema", "harness", "cli", "server", "reference"];
+    let packages = ["formats", "kernels", "schema", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
     let debug = v.cargo_succeeds(&format!(
-        "test --no-fail-fast {packages} --features tiny-llm-reference/text"
+        "test --no-fail-fast {packages} --features tiny-llm-reference/text,tiny-llm-formats/text"
     ))?;
     // Use the same features as the step `gpu`, because wgpu takes minutes to build.
     let gpu = v.cargo_succeeds(
@@ -142,9 +137,7 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     )?;
     // mdBook is slow to compile, and the book builder is built in release mode anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;
-    Ok(Outcome::Passed(count(
-        &(formats.text + &debug.text + &gpu.text + &runner.text + &release.text),
-    )?))
+    Ok(Outcome::Passed(count(&(debug.text + &gpu.text + &runner.text + &release.text))?))
 }
 
 /// Checks that `cargo test` without a day passes, and says how to start.
