@@ -185,6 +185,42 @@ fn task_4_q8_0_around_zeros() {
     check_around_zeros(Rung::Neon);
 }
 
+/// Activations that are NaN or infinite have a scale of NaN. Their integers don't matter.
+#[track_caller]
+fn check_scale_of_nan(rung: Rung) {
+    assert!(
+        rung.is_available(),
+        "not verified: this machine's processor lacks {rung}, which these kernels need"
+    );
+    let row = [[0x00u8, 0x3c].as_slice(), &[1; 32]].concat().repeat(16);
+    let weight = Matrix::new(1, 2 * SUPER_BLOCK, TensorType::Q8_0, row.into()).expect("blocks");
+    for nan in 0..16 {
+        for integer in [2.0, 0.0] {
+            let mut values = [2.0f32; 2 * SUPER_BLOCK];
+            let mut scales = [0.5f32; 2 * SUPER_BLOCK / BLOCK];
+            values[nan * BLOCK..][..BLOCK].fill(integer);
+            scales[nan] = f32::NAN;
+            let x = input(1, 2 * SUPER_BLOCK, super_blocks(&values, &scales));
+            let mut out = [1000.0f32];
+            matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
+            assert!(
+                out[0].is_nan(),
+                "product of 16 blocks of Q8_0 with weights of 1, where the activations of block \
+                 {nan} have a scale of NaN and integers of {integer}: found {}, expected NaN: \
+                 a scale of NaN says that an activation is NaN or infinite, and the product must \
+                 show it",
+                out[0]
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
+fn task_1_q8_0_scale_of_nan() {
+    check_scale_of_nan(Rung::Avx2);
+}
+
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
 fn task_2_q4_k_rows() {

@@ -99,6 +99,19 @@ fn task_3_a_place_in_use_is_refused() {
     assert_panics("fork(0, 1), where sequence 1 has positions", || cache.fork(0, 1));
 }
 
+/// Pages without positions would be lost, too.
+#[test]
+fn task_3_a_place_with_reserved_pages_is_refused() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 5);
+        assert!(cache.reserve(1, 40), "reserve of two pages of six must return true");
+        assert_panics("fork(0, 1), where sequence 1 has reserved pages, but no positions", || {
+            cache.fork(0, 1);
+        });
+    });
+}
+
 /// `reserve` counts the page for the copy, too.
 #[test]
 fn task_3_reserve_counts_the_copy() {

@@ -10,7 +10,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Json},
 };
 
-use super::{fixtures, ids, options, rows, values};
+use super::{fixtures, greedy, ids, options, rows, values};
 
 #[test]
 pub(super) fn task_2_distribution() {
@@ -22,6 +22,19 @@ pub(super) fn task_2_distribution() {
         table.iter().flat_map(|row| distribution(&options(row), &logits, &seen)).collect();
     let names: Vec<String> = table.iter().map(ToString::to_string).collect();
     case.check_rows("output", &names, &tensor(&[table.len(), found.len() / table.len()], found));
+}
+
+/// At temperature 0, the temperature leaves one token, so a later penalty changes nothing.
+#[test]
+fn task_2_a_penalty_at_temperature_0() {
+    let options = SamplerOptions { repetition_penalty: 2.0, ..greedy() };
+    let call = "distribution at temperature 0, penalty 2: logits [1, 3, 2], token 1 was seen";
+    let found = check::assert_accepts(call, || distribution(&options, &[1.0, 3.0, 2.0], &[1]));
+    assert!(
+        found == [0.0, 0.0, 1.0],
+        "{call}\n  found    {found:?}\n  expected [0.0, 0.0, 1.0]: the penalty makes the logits \
+         [1, 1.5, 2], so token 2 is the best"
+    );
 }
 
 #[test]

@@ -76,6 +76,18 @@ fn task_2_a_view_outside_its_source_is_refused() {
     assert_refused("a view that starts in the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
 }
 
+/// Two of five columns end before their last row's stride does.
+#[test]
+fn task_2_a_view_of_a_view_stays_inside_it() {
+    let columns = layout([2, 6, 1, 1], [4, 20, 120, 120], 8);
+    assert_good("the last number of two columns", || columns.view([1; 4], [4; 4], 104));
+    assert_refused(
+        "the number behind the last one of two columns",
+        &["[1, 1, 1, 1]", "[2, 6, 1, 1]"],
+        || columns.view([1; 4], [4; 4], 108),
+    );
+}
+
 #[test]
 fn task_2_a_block_stays_whole() {
     let table = Layout { tensor_type: Q4_0, ..layout([64, 4, 1, 1], [18, 36, 144, 144], 0) };

@@ -116,6 +116,12 @@ fn task_3_a_reshape_that_would_have_to_copy_is_refused() {
         &["[12, 6, 1, 1]", "contiguous"],
         || shared.reshape(&[72]),
     );
+    let apart = Layout { nb: [4, 64, 384, 384], ..table };
+    assert_refused(
+        "reshape of rows with gaps between them to twice three of these rows",
+        &["[12, 6, 1, 1]", "contiguous"],
+        || apart.reshape(&[12, 3, 2]),
+    );
     let blocks = Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 0 };
     assert_refused("reshape to rows of half a block", &["16", "32"], || blocks.reshape(&[16, 16]));
 }

@@ -53,7 +53,7 @@ fn sound(what: &str, g: &Graph, results: &[NodeId], needed: &[usize]) {
 
 type Line = (&'static str, &'static [&'static [usize]], &'static [usize], &'static [usize]);
 
-const LINES: [Line; 10] = [
+const LINES: [Line; 11] = [
     ("a leaf alone", &[&[]], &[0], &[0]),
     ("a chain", &[&[], &[0], &[1]], &[2], &[0, 1, 2]),
     ("a node read by two others", &[&[], &[0], &[0], &[1, 2]], &[3], &[0, 1, 2, 3]),
@@ -63,6 +63,7 @@ const LINES: [Line; 10] = [
     ("a result in the middle", &[&[], &[0], &[1], &[2]], &[1], &[0, 1]),
     ("two results with nothing in common", &[&[], &[], &[0], &[1]], &[2, 3], &[0, 1, 2, 3]),
     ("two results, one of which reads the other", &[&[], &[0], &[1]], &[2, 1], &[0, 1, 2]),
+    ("a first source that reads the second one", &[&[], &[0], &[1], &[2, 1]], &[3], &[0, 1, 2, 3]),
     (
         "a long path and a short one: a residual",
         &[&[], &[0], &[1], &[2], &[0, 3], &[4], &[4, 5]],

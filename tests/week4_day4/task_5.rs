@@ -195,6 +195,7 @@ fn task_5_a_device_that_is_full_or_lost() {
     lost.lost_after.store(0, Relaxed);
     let left = lost.buffers.load(Relaxed);
     assert_answer("buffers left after a failed upload", &left, &0);
+    assert_answer("bytes copied after a failed upload", &weights.copied, &0);
     place("a weight after the device has come back", &mut weights, &mut twin, &small);
     assert_answer(
         "number of buffers on the first device, after the second was lost",

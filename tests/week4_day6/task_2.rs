@@ -6,7 +6,7 @@ use tiny_llm::{
 };
 use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_answer, assert_panics, resting_on},
+    check::{assert_accepts, assert_answer, assert_panics, resting_on},
     fixtures::Case,
 };
 
@@ -125,6 +125,29 @@ fn task_2_room_is_kept() {
             "a second product of the same size allocates `work.output` again. Reuse the buffer of \
              the first call"
         );
+    });
+}
+
+/// A call may need more room than the call before it.
+#[test]
+fn task_2_room_grows() {
+    resting_on(&[GROUPS], || {
+        let stack = [1.0, 2.0, 3.0, 4.0].map(|weight| Matrix::from_f32(2, 3, &[weight; 6]));
+        let mut work = Gathered::default();
+        let mut before = "new buffers";
+        for chosen in [&[2][..], &[1, 3, 1, 0, 1, 1]] {
+            let groups = group(chosen, 4);
+            let x: Vec<f32> = (1..=chosen.len()).flat_map(|row| [row as f32; 3]).collect();
+            let mut out = vec![f32::NAN; 2 * chosen.len()];
+            let call = format!("indexed_matmul for experts {chosen:?}, with {before}");
+            assert_accepts(&call, || {
+                indexed_matmul(&stack, &groups, &x, &plan(), &mut work, &mut out)
+            });
+            let product = |(a, &expert): (usize, &usize)| [(3 * (a + 1) * (expert + 1)) as f32; 2];
+            let expected: Vec<f32> = chosen.iter().enumerate().flat_map(product).collect();
+            assert!(out == expected, "{call}\n  found    {out:?}\n  expected {expected:?}");
+            before = "the buffers of a call for one row";
+        }
     });
 }
 

@@ -111,6 +111,9 @@ fn task_3_a_device_that_gives_up() {
     check::assert_panics("read of two rows, starting at the last one", || {
         store.read(part, last, &mut out)
     });
+    check::assert_panics("read of a row and one byte, starting at the last row", || {
+        store.read(part, last, &mut out[..row + 1])
+    });
 }
 
 /// Empty, truncated and changed files are refused before a row is read.

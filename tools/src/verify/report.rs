@@ -45,7 +45,9 @@ pub(super) fn table(rows: &[Row], total: Duration) -> String {
     let counts = counts.iter().filter(|(word, n)| *n > 0 || ["passed", "FAILED"].contains(word));
     let counts: Vec<String> =
         counts.map(|(word, n)| format!("{n} {}", word.to_lowercase())).collect();
-    let processor: f64 = rows.iter().filter_map(|row| row.processor).sum();
+    // The step `bare` is the sum of steps that have rows of their own.
+    let steps = rows.iter().filter(|row| row.id != "bare");
+    let processor: f64 = steps.filter_map(|row| row.processor).sum();
     let _ = write!(
         text,
         "\n{}, in {:.0} s, {processor:.0} s of processor time.",
@@ -76,6 +78,7 @@ mod tests {
         };
         let text = table(
             &[
+                row("bare", Outcome::Passed(String::new())),
                 row("a", Outcome::Passed("3 tests".into())),
                 row("b", Outcome::NotVerified("--no-python".into())),
                 row("c", Outcome::Failed("line one\nline two".into())),
@@ -92,7 +95,7 @@ mod tests {
         }
         assert!(text.contains("line one") && !text.contains("line two"), "{text}");
         let closing =
-            "1 passed, 1 missed, 1 failed, 1 not verified, in 4 s, 8 s of processor time.";
+            "2 passed, 1 missed, 1 failed, 1 not verified, in 4 s, 8 s of processor time.";
         assert!(text.ends_with(closing), "{text}");
     }
 
