@@ -81,6 +81,7 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
     let stack = leaf(&mut g, &[6, 4, 2]);
     let w = weight(&mut g, &tensor(&[4, 6], vec![0.5; 24]));
     let plain = leaf(&mut g, &[4, 6]);
+    let half = leaf(&mut g, &[3, 4]);
     let nodes = g.len();
     let both = ["node 0", "node 1", "[6, 4, 1, 1]", "[5, 3, 1, 1]"];
     assert_refused("mul_mat of rows of 6 and of 5", &both, || g.mul_mat(a, b));
@@ -96,6 +97,10 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
     );
     assert_refused("add of [5, 3] to [6, 4]", &both, || g.add(a, b));
     assert_refused("add of [6, 4] to [5, 3]", &both, || g.add(b, a));
+    let halves = ["node 0", "node 7", "[3, 4, 1, 1]"];
+    assert_refused("add of [3, 4] to [6, 4]: only an axis of size 1 is repeated", &halves, || {
+        g.add(a, half)
+    });
     assert_refused(
         "add of a node with three axes to one with two: the sum would be larger",
         &["node 4", "node 0"],

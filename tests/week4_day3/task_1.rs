@@ -93,6 +93,23 @@ fn task_1_what_no_plan_can_do_without() {
 }
 
 /// Only nodes of the order have a lifetime.
+/// A view has no buffer. If it is a result, its root's buffer stays until the end.
+#[test]
+fn task_1_a_result_that_is_a_view() {
+    let mut g = Graph::default();
+    let x = g.values(&[20], &[1.0; 20]).expect("values must accept these numbers");
+    let y = g.add(x, x).expect("add must accept these nodes");
+    let view = g.reshape(y, &[5, 4]).expect("reshape must accept these sizes");
+    let z = g.add(x, x).expect("add must accept these nodes");
+    let lives = assert_accepts("a view as a result", || lifetimes(&g, &[x, y, view, z], &[view]));
+    let found = seen(&lives).into_iter().find(|life| life[0] == y.index());
+    assert_answer(
+        "[node, bytes, first step, last step] of the root of a result, in an order of 4 steps",
+        &found,
+        &Some([y.index(), 128, 1, 4]),
+    );
+}
+
 #[test]
 fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
     let mut g = Graph::default();

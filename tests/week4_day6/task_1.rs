@@ -48,6 +48,19 @@ fn task_1_equal_logits_go_to_the_lower_number() {
     }
 }
 
+/// With many experts, an unstable sort no longer keeps the order of equal logits.
+#[test]
+fn task_1_equal_logits_of_128_experts() {
+    let logits: Vec<f32> = (0..128_u8).map(|expert| f32::from(expert % 3)).collect();
+    let mut chosen = vec![99; 40];
+    top_k(&logits, &mut chosen);
+    assert_answer(
+        "the best 40 of 128 experts with logits of 0, 1, 2, 0, 1, 2, …, the best first",
+        &chosen,
+        &(0..40).map(|i| 3 * i + 2).collect::<Vec<_>>(),
+    );
+}
+
 #[test]
 fn task_1_equal_zeros_of_either_sign() {
     let mut chosen = [99; 3];
