@@ -25,7 +25,7 @@ pub struct Lifetime {
 /// `order`.
 ///
 /// A node that reads a view reads the bytes of the view's root, no matter how many views are in
-/// between.
+/// between. A result that is a view keeps the buffer of its root.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     todo!("week4-day3 task 1: lifetimes")
