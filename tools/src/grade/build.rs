@@ -160,7 +160,8 @@ impl Workshop<'_> {
         let library = self.out_inside().join("libtiny_llm.rlib");
         let mut arguments = self.arguments("tiny_llm", days);
         arguments.extend(["--crate-type=rlib", "src/lib.rs"].map(Into::into));
-        // At level 1, the compiler would use the libraries' unoptimized instances of generic functions.
+        // At level 1, the compiler would use the libraries' unoptimized instances of generic
+        // functions.
         arguments.extend(["-Copt-level=2", "-Clto=off", "-o"].map(Into::into));
         arguments.push(library.clone().into());
         Ok(self.compile(arguments, days.len(), end)?.map(|()| library))
