@@ -113,6 +113,11 @@ fn task_2_a_block_stays_whole() {
         &["Q4_0"],
         || table.permute([1, 0, 2, 3]),
     );
+    assert_refused(
+        "permute of rows of one block: its elements must stay along axis 0 too",
+        &["Q4_0"],
+        || second.permute([1, 0, 2, 3]),
+    );
     let turned = assert_good("permute of axes 1 and 2", || table.permute([0, 2, 1, 3]));
     assert_answer(
         "permute of axes 1 and 2 of blocks: ne, nb, offset",
