@@ -238,11 +238,11 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
                 "All five products are those of the pass before. Compute every node again in each \
                  pass, whatever is in its buffer."
             } else if stale.as_ref() == Some(found) {
-                "You use products prepared in the pass before. Call `forget` when a pass \
+                "You use an input that was prepared in an earlier pass. Call `forget` when a pass \
                 starts."
             } else if found == other {
-                "Your product uses an input prepared for another node. Compare the node in \
-                `prepared` with the product's second source."
+                "Your product uses another node's prepared input. Compare the node in `prepared` \
+                with the product's second source."
             } else {
                 ""
             };

@@ -32,8 +32,8 @@ use super::{
 /// Explains a panic while a plan is made or run.
 fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
-        let twice = "Your `place` releases a block twice. A block that was taken over belongs \
-            to the new node alone.";
+        let twice = "Your `place` releases a block twice. If a new node takes over a block, don't \
+            release it for the old node.";
         return Some(PanicReport { diagnosis: Some(twice), ..PanicReport::default() });
     }
     let refused = panic.message().contains("does not overwrite its source");

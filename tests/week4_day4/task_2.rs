@@ -70,7 +70,7 @@ pub(super) fn task_2_who_has_no_choice() {
         assert!(
             keepers(&found).len() < 2,
             "{what}\n  found    {}\n  expected {}\n  diagnosis You place each store and attend \
-             node by itself. They all go to one backend that supports all of them.",
+             node by itself. Pin all of them to one backend that supports all of them.",
             lines(&found).join(", "),
             lines(&expected).join(", ")
         );
