@@ -1,4 +1,4 @@
-"""Installs PyPI's PyTorch for Linux without the GPU libraries it depends on: 0.5 GB to download and 1.3 GB on disk, not 3.1 and 5.8.
+"""Installs PyPI's PyTorch for Linux without the GPU libraries it depends on: 0.5 GB to download and 1.2 GB on disk, not 3.1 and 5.8.
 
     python python-ref/torch_on_cpu.py torch==2.15.0
 
