@@ -80,7 +80,11 @@ fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     }
     let needs_week_2 = path.is_file() || graph || options.repack;
     let week = options.week.unwrap_or(if needs_week_2 { 2 } else { 1 });
-    ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
+    ensure!(
+        week == 2 || !path.is_file(),
+        "{}: a GGUF file needs week 2's engine; omit --week, or use --week 2",
+        path.display()
+    );
     if week == 2 {
         return Ok(Box::new(Week2::load(path, options)?));
     }

@@ -21,7 +21,10 @@ pub(crate) fn seen() -> Result<Vec<String>> {
         let giga = one.multiply_adds / 1e9;
         let adds =
             if giga > 0.0 { format!(", {giga:.1} G multiply-adds/s") } else { String::new() };
-        lines.push(format!("{gigabytes:>10.2}  GB/s, {share:>3.0} %: {}{adds}", one.what));
+        lines.push(format!(
+            "{gigabytes:>10.2}  GB/s, {share:>3.0} % of the bandwidth: {}{adds}",
+            one.what
+        ));
     }
     Ok(lines)
 }

@@ -36,7 +36,8 @@ pub(crate) fn session(
         (options.repack, "--repack"),
     ] {
         if given {
-            return wrong(format!("{option}: cannot be combined with --engine graph"));
+            let engine = engine.unwrap_or_default();
+            return wrong(format!("{option}: cannot be combined with --engine {engine}"));
         }
     }
     let (model, plan) = (Arc::clone(&session.model), Arc::clone(&session.plan));

@@ -1,5 +1,5 @@
-//! Chooses kernels, attention, threads and cache type. This depends on the options, and on which
-//! tasks are written.
+//! Chooses kernels, attention, threads and cache type. The choice depends on the options, and on
+//! which tasks are written.
 
 use std::{collections::BTreeSet, str::FromStr};
 

@@ -26,7 +26,8 @@ pub(super) struct PromptFile {
     key: PromptKey,
     /// The tokens in the file, once it has been read.
     tokens: Option<Vec<u32>>,
-    /// For the last prompt: the number of tokens restored from the file, and of all tokens.
+    /// For the last prompt: the number of its tokens that were restored from the file, and the
+    /// number of all its tokens.
     restored: (usize, usize),
     writable: bool,
 }
@@ -55,8 +56,8 @@ impl PromptFile {
         Ok(Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true })
     }
 
-    /// Restores the prefix that the prompt shares with the file, unless the session has as much of
-    /// the prompt already. Reads the file only the first time.
+    /// Restores the prefix that the prompt shares with the file, unless the session already holds
+    /// at least as many of the prompt's tokens. Reads the file only the first time.
     pub(super) fn restore(&mut self, session: &mut Session, prompt: &[u32]) {
         self.restored = (0, prompt.len());
         if self.tokens.is_some() {

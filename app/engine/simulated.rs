@@ -1,5 +1,5 @@
 //! Week 3's engine without a model: its scheduler, batch slots and pages. A step only counts the
-//! work of its rows. `simulate` uses it.
+//! work of its rows. The command `simulate` uses this engine.
 
 use anyhow::Result;
 use tiny_llm::{

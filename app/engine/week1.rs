@@ -86,7 +86,7 @@ impl Model for Week1 {
     ) -> Result<FinishReason> {
         let limits = super::limits(request, self.model.config.max_positions);
         let sample: Sample = if request.sampling.is_greedy() {
-            // Day 6 needs only this. Day 7 adds sampling.
+            // Day 6 needs only `argmax`. Day 7 adds sampling.
             Box::new(|logits, _| argmax(logits))
         } else {
             let options = request.sampling.clone();

@@ -192,8 +192,8 @@ impl Report {
         Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
-    /// Returns the fraction of the matrix units' rate that prefill reaches. Attention counts in the
-    /// time of prefill, but not in its operations.
+    /// Returns the fraction of the matrix units' rate that prefill reaches. The time of prefill
+    /// includes attention, but the number of operations does not.
     fn share_of_units(&self) -> Option<f64> {
         Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }

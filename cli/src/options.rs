@@ -36,7 +36,7 @@ pub(super) struct ModelOption {
     /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Set of kernels [default: the fastest one that is written and runs on this processor]
+    /// Set of kernels [default: the fastest implemented set that this processor supports]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// Attention algorithm: two-pass or streaming [default: streaming]
@@ -48,7 +48,7 @@ pub(super) struct ModelOption {
     /// How to run the model: direct, graph, or arena (graph in a shared buffer) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
-    /// Graph backend: cpu, gpu, auto, or twin:OP,… (also a second CPU backend, without these ops)
+    /// Graph backend: cpu, gpu, auto, or twin:OP,… (cpu plus a CPU twin that lacks these ops)
     #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
     backend: Option<String>,
     /// Do not use a KV cache: recompute every position for every token
@@ -229,9 +229,9 @@ impl ModelOption {
             (None, Some(_)) => "--cache",
         };
         let problem = if self.week == Some(1) {
-            format!("--week 1: {option} needs week 2's engine, which has a cache")
+            format!("--week 1: {option} needs week 2's engine; omit --week, or use --week 2")
         } else if self.no_cache {
-            format!("--no-cache: {option} needs the cache")
+            format!("--no-cache: {option} needs the cache; omit --no-cache")
         } else {
             self.week = Some(2);
             self.speed = options;
@@ -240,8 +240,8 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// `form` is the name of the option that constrains the answers, or `None` if no option does.
-    /// If there is one, checks that the other options allow it, and selects week 2's engine.
+    /// If an option constrains the answers, checks that the other options allow it, and selects
+    /// week 2's engine. `form` is the name of that option, or `None` if there is none.
     ///
     /// # Errors
     /// If the options also ask for week 1's engine, or for drafts, which would ignore the
@@ -251,7 +251,7 @@ impl ModelOption {
         let problem = if self.speed.draft.is_some() {
             format!("--draft: cannot be combined with {option}, because drafts ignore constraints")
         } else if self.week == Some(1) {
-            format!("--week 1: {option} needs week 2's engine")
+            format!("--week 1: {option} needs week 2's engine; omit --week, or use --week 2")
         } else {
             self.week = Some(2);
             return Ok(self);

@@ -139,7 +139,7 @@ impl Likelihood {
     }
 
     fn checked(self, what: &str) -> Result<Self> {
-        ensure!(self.tokens > 0, "there is no token to predict in the {what}");
+        ensure!(self.tokens > 0, "found no token to predict in the {what}, expected at least one");
         Ok(self)
     }
 

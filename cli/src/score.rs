@@ -1,6 +1,6 @@
-//! `score`: asks a model questions about held-out stories, which it answers greedily, and measures
-//! the model's perplexity on such stories. With `--tools`, scores only tool calls: greedy and
-//! sampled, with a constraint and without.
+//! `score`: scores a model's greedy answers to questions about held-out stories, and measures the
+//! model's perplexity on such stories. With `--tools`, scores only tool calls: greedy and sampled,
+//! with a constraint and without.
 
 use std::{
     collections::BTreeMap,
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls, with a schema and without one: how many are valid, how many exact
+    /// Score only tool calls, with and without a schema: how many are exact, how many fit it
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print the results as a JSON object
@@ -213,8 +213,8 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// The scores that guessing would reach, by kind of question, from a file. They are null if there
-/// is no file.
+/// The scores that guessing would reach, by kind of question. They are read from a file, and are
+/// null if there is no file.
 struct Levels {
     /// Score of guessing a word that is in the right word list and in the story.
     guess: Value,

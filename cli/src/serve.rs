@@ -113,10 +113,10 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The chapter \"A server\" of the course's book lists the supported options.\n\n\
-    Unless N is 0, --gap also sets a second limit, whatever N is: a step with prompts may take\n\
-    at most twice as long as a decode-only step with every slot in use.\n\n\
-    The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. It is\n\
-    safer, because other users of this machine can see your command line.\n\n\
+    If N is above 0, --gap sets a second limit too, the same for every N: a step with prompts\n\
+    may take at most twice as long as a decode-only step with every slot in use.\n\n\
+    The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. The\n\
+    variable is safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
     to finish, and exits with code 0."
 )]
@@ -132,19 +132,19 @@ pub(super) struct Args {
     /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Model name shown to clients [default: --model, or the last part of its path]
+    /// Model name shown to clients [default: the name in --model, or the last part of its path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Maximum number of waiting requests (beyond that, clients are told to retry later)
+    /// Maximum waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
-    #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
+    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
+    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
+    /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Pages of the KV cache, 32 positions each [default: a whole context per slot]

@@ -288,8 +288,8 @@ pub struct StreamRequest<'a> {
 pub struct Streamed {
     /// Peak memory in bytes.
     pub peak: usize,
-    /// The purposes for which memory was taken. Next to each is the largest number of bytes that
-    /// were taken for it at once.
+    /// For each purpose of memory, its name and the largest number of bytes that one request took
+    /// for it.
     pub parts: Vec<(&'static str, usize)>,
     /// File accesses for all prompt tokens except the last.
     pub prompt: StreamCounts,

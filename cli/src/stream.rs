@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Maximum new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
-    /// Memory budget in bytes, for the cache, the weights in use and the activations
+    /// Memory budget in bytes, for the cache, weights in use and activations
     #[arg(long, value_name = "BYTES", default_value = "532480", value_parser = at_least_one)]
     budget: usize,
     /// Number of positions in the cache

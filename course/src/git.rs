@@ -141,7 +141,7 @@ pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8
     let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
     // Both pipes have limited buffers, so writing the requests must not wait for the responses.
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().context("cannot wait for git to end")?;
+    let output = child.wait_with_output().context("the output of `git cat-file` cannot be read")?;
     ensure!(
         output.status.success() && asking.join().is_ok_and(|asked| asked.is_ok()),
         "`git cat-file` failed"

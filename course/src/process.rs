@@ -84,7 +84,7 @@ pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished
             text.push('\n');
         }
     }
-    let status = child.wait().context("cannot wait for a program to end")?;
+    let status = child.wait().context("the exit status of a program cannot be read")?;
     Ok(Finished { status, text, output, duration: start.elapsed() })
 }
 

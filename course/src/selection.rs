@@ -115,7 +115,9 @@ fn first<'a>(
         return Ok(Selection::Day(curriculum.day(&format!("{week}-day{number}"))?));
     }
     if let Some(number) = name.strip_prefix("task-").or(Some(&*name)).filter(|n| is_number(n)) {
-        let day = here.with_context(|| format!("task {number} of which day?"))?;
+        let day = here.with_context(|| {
+            format!("task {number} of which day? Name both, for example week1-day1 {number}")
+        })?;
         return task_of(day, number);
     }
     let of_day =

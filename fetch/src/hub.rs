@@ -26,7 +26,7 @@ const REDIRECTS: usize = 10;
 /// Maximum bytes of a list of files.
 const LISTING: u64 = 64 << 20;
 
-/// Characters that are percent-encoded in a path, and in one part of a path.
+/// Characters that are percent-encoded: `PATH` is for a whole path, `PART` for one part of a path.
 const PATH: &AsciiSet = &PART.remove(b'/');
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 

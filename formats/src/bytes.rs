@@ -54,7 +54,7 @@ impl Bytes {
     /// If the system cannot allocate the memory.
     pub fn in_huge_pages(len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
         let mut memory = MmapMut::map_anon(len)
-            .map_err(|e| anyhow!("no memory for a copy of {len} bytes of weights: {e}"))?;
+            .map_err(|e| anyhow!("not enough memory for a copy of {len} bytes of weights: {e}"))?;
         #[cfg(target_os = "linux")]
         // A failure is ignored: ordinary pages also work.
         let _ = memory.advise(memmap2::Advice::HugePage);

@@ -29,7 +29,7 @@ use crate::{
 /// `model.safetensors.index.json` lists.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// The file that lists the tensors, for messages.
+    /// The file that lists the tensors, for error messages.
     listed_in: PathBuf,
     shards: Vec<Shard>,
     /// For each tensor's name, the index of the shard that holds the tensor.
@@ -39,7 +39,7 @@ pub struct Checkpoint {
 /// A tensor as stored in the file. The bytes may start at an unaligned address, so decode each
 /// value from its bytes.
 pub struct StoredTensor<'a> {
-    /// Its name in the checkpoint.
+    /// The tensor's name in the checkpoint.
     pub name: &'a str,
     /// Type of each value.
     pub dtype: Dtype,

@@ -14,7 +14,8 @@ use std::{f64::consts::TAU, path::Path};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
-/// The architectures that the course's decoder supports. `model_type` in the file names one.
+/// The architectures that the course's decoder supports. The file's field `model_type` specifies
+/// which one it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Has biases only if `attention_bias`
@@ -30,12 +31,13 @@ pub enum Family {
 /// numbers of a head that RoPE rotates together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Llama3Scaling {
-    /// The frequencies of pairs that turn too slowly are divided by this.
+    /// Divisor of the frequencies of pairs that rotate too slowly.
     pub factor: f32,
-    /// A pair that makes fewer turns than this within `original_max_positions` turns too slowly.
+    /// Minimum number of turns within `original_max_positions`. A pair that makes fewer turns
+    /// rotates too slowly.
     pub low_freq_factor: f32,
-    /// A pair that makes more turns than this within `original_max_positions` is unchanged. Between
-    /// the two limits, the change is gradual.
+    /// Number of turns within `original_max_positions`. A pair that makes more turns is unchanged.
+    /// Between the two limits, the change is gradual.
     pub high_freq_factor: f32,
     /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
@@ -64,7 +66,7 @@ pub struct ModelConfig {
     pub max_positions: usize,
     /// Base of RoPE's frequencies.
     pub rope_theta: f32,
-    /// Llama 3's scaling of these frequencies.
+    /// Llama 3's scaling of RoPE's frequencies, if the model uses it.
     pub rope_scaling: Option<Llama3Scaling>,
     /// Epsilon of every RMSNorm.
     pub rms_norm_eps: f32,
@@ -83,7 +85,8 @@ pub struct ModelConfig {
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Maximum of each size. Known models are far below it. A product of two such sizes can't overflow.
+/// Maximum value of a size in a configuration. Known models are far below it. A product of two such
+/// sizes can't overflow.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
 /// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and
@@ -116,7 +119,7 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Reads the text of a `config.json`. `file` is its name in messages.
+    /// Reads the text of a `config.json`. `file` is the file's name in error messages.
     ///
     /// # Errors
     /// If a field is missing or invalid. The message is one line: the file, the field, what was

@@ -6,7 +6,8 @@
 pub enum FinishReason {
     /// A stop token was chosen, a stop text was completed, or a constraint allows nothing more.
     Stop,
-    /// The maximum number of new tokens was reached, or forced a constrained answer to end early.
+    /// The maximum number of new tokens was reached, or a constrained answer ended early to stay
+    /// within it.
     Length,
     /// The context is full.
     ContextFull,

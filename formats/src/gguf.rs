@@ -21,21 +21,21 @@ pub const VERSION: u32 = 3;
 /// The offset of each tensor is a multiple of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
-/// A key that this project defines (a boolean): whether text is converted to Unicode's normal form
-/// C before it is split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this. Without
-/// this key, only Qwen2's tokenizers convert text to this form.
+/// A boolean key that this project defines. It says whether text is converted to Unicode's normal
+/// form C before it is split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this.
+/// Without this key, only Qwen2's tokenizers convert text to this form.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
-/// A key that this project defines (a boolean): whether text is converted to lower case before it
-/// is split.
+/// A boolean key that this project defines. It says whether text is converted to lower case before
+/// it is split.
 pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
-/// A key that this project defines (a boolean): whether a word that is itself a token is used
+/// A boolean key that this project defines. It says whether a word that is itself a token is used
 /// whole, without merging its bytes. This is Hugging Face's `ignore_merges`. Without this key, only
-/// Llama 3's tokenizers do so.
+/// Llama 3's tokenizers use such words whole.
 pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
 /// A value that this project defines for `tokenizer.ggml.pre`: the whole text is one piece.
 pub const WHOLE: &str = "tiny-llm-whole";
-/// A key that this project defines: where a space is put before a text, if
-/// `tokenizer.ggml.add_space_prefix` cannot express it. Its values, `metaspace-first` and
+/// A key that this project defines. It says when a space is added before a text. It is written only
+/// if `tokenizer.ggml.add_space_prefix` cannot express this. Its values, `metaspace-first` and
 /// `metaspace-always`, stand for the `prepend_scheme` of Hugging Face's `Metaspace`. `Metaspace`
 /// adds no space if there already is one.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";

@@ -92,8 +92,8 @@ impl Name {
         cache.join(format!("models--{}--{}", self.owner, self.repository))
     }
 
-    /// Selects from `files` those that the name means. `files` are the paths of all files of a
-    /// revision, with `/` between folders.
+    /// Selects the files that the name refers to. `files` are the paths of all files of a revision,
+    /// with `/` between folders.
     ///
     /// # Errors
     /// If several GGUF files match, or if all matches are parts of a model that is split into
@@ -113,7 +113,7 @@ impl Name {
             ([], None) => Ok(Choice::Nothing),
             ([], Some(first)) => bail!(
                 "{self}: found {first}, one of {} parts, expected a GGUF file in one part \
-                 (llama-gguf-split --merge joins them)",
+                 (llama-gguf-split --merge joins the parts)",
                 parts(first).unwrap_or_default()
             ),
             _ => bail!(

@@ -145,8 +145,8 @@ pub struct Extras {
     /// Penalty that is subtracted from a token's logit once for each occurrence of the token in the
     /// answer.
     pub frequency: f32,
-    /// If set, each chosen token is reported with its log-probability, and so are this many of the
-    /// most probable tokens.
+    /// `Some(n)` reports the log-probabilities of each chosen token and of the `n` most probable
+    /// tokens. `None` reports none.
     pub logprobs: Option<usize>,
 }
 
@@ -187,7 +187,7 @@ pub enum Event {
 pub struct UnknownToken {
     /// The unknown token's id.
     pub token: u32,
-    /// Its position in the sequence.
+    /// The unknown token's position in the sequence.
     pub position: usize,
     /// The size of the vocabulary.
     pub vocabulary: usize,

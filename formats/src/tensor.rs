@@ -68,7 +68,7 @@ pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
 #[must_use]
 #[track_caller]
 pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
-    assert!(x.ndim() >= 2, "transpose needs two axes, x has shape {:?}", x.shape());
+    assert!(x.ndim() >= 2, "transpose needs at least two axes, but x has shape {:?}", x.shape());
     let mut view = x.view();
     view.swap_axes(x.ndim() - 2, x.ndim() - 1);
     view

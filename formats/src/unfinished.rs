@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// The temporary paths of all [`Unfinished`] values. When a program is stopped, it can remove what
-/// is at these paths.
+/// The temporary paths of all [`Unfinished`] values. When a program is stopped, [`remove_all`] can
+/// remove the files and folders at these paths.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file or folder that is being written. When this value is dropped and [`Unfinished::finish`]

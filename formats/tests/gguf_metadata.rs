@@ -180,7 +180,7 @@ fn what_a_gguf_file_cannot_say_is_refused() {
         ("field \"normalizer\": found {\"type\":\"NFKC\"}, expected NFC", |json| {
             json["normalizer"] = json!({"type": "NFKC"});
         }),
-        ("expected SentencePiece's, or a byte-level decoder", |json| {
+        ("expected SentencePiece's pre_tokenizer, or a byte-level decoder", |json| {
             json["decoder"] = json!(null);
             json["model"]["byte_fallback"] = json!(true);
         }),

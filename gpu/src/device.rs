@@ -27,8 +27,8 @@ const VARIABLE: &str = "TINY_LLM_GPU";
 /// (Mesa's software device ends every loop after 65,536 iterations and has no timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The least limits that an adapter must have. The device is opened with the adapter's own limits,
-/// except that [`Self::buffer_bytes`] may lower the size of buffers.
+/// The minimum values that an adapter's limits must have. The device is opened with the adapter's
+/// own limits, except that [`Self::buffer_bytes`] may lower the size of buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
     /// Threads per workgroup.

@@ -10,7 +10,7 @@
 //! This is the only crate that uses wgpu, and it is built only with the feature `gpu`. naga checks
 //! each kernel before a device compiles it. If the device is lost, memory runs out or a limit is
 //! too low, the error is one line. If an allocation fails, this line gives the number of bytes. The
-//! caller adds the node to the error.
+//! caller adds the graph's node to the error.
 
 mod check;
 mod device;

@@ -81,7 +81,8 @@ fn known_or(
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
-        // `cargo course verify` ensures that this can't happen with an answer of `tests/wrong`.
+        // Several diagnoses match. `cargo course verify` ensures that this can't happen with an
+        // answer of `tests/wrong`.
         _ => String::new(),
     }
 }
@@ -256,7 +257,7 @@ fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
     x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
 }
 
-/// Returns whether a tensor has enough different numbers to tell different orders of them apart.
+/// Returns whether a tensor has enough distinct numbers that a change of their order can be seen.
 fn varied(x: &Tensor) -> bool {
     let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
     bits.sort_unstable();
@@ -297,8 +298,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
             Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
-            _ if count == n => ": one early NaN is enough. Follow the numbers from the input to \
-                                the first NaN."
+            _ if count == n => ". One early NaN can cause all of them: follow the numbers from \
+                                the input to the first NaN."
                 .to_owned(),
             _ => format!("{rows}."),
         };
@@ -313,8 +314,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
 }
 
-/// Returns a note if some rows (along the last axis) have only wrong elements, and all other rows
-/// have none. Returns an empty text otherwise, or if all rows are wrong.
+/// Returns a note if some rows (along the last axis) are entirely wrong, and all other rows are
+/// entirely right. Returns an empty text otherwise, or if all rows are wrong.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =
@@ -376,7 +377,7 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // The number has vanished or exploded. A wrong factor would not explain that.
+        // The largest element has vanished or exploded. A wrong factor would not explain that.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {
@@ -404,9 +405,9 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
             let whole = inverse.round();
             let near = (inverse - whole).abs() < 1e-3 * inverse;
             let _ = if near {
-                write!(text, ", 1/{whole} of it")
+                write!(text, ", which is 1/{whole} of it")
             } else {
-                write!(text, ", 1/{inverse:.4} of it")
+                write!(text, ", which is 1/{inverse:.4} of it")
             };
         }
         text + "."
@@ -416,7 +417,7 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
 fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let by = found.first()? - expected.first()?;
     (by.is_finite() && varied(expected) && close(found, &(expected + by), tolerance))
-        .then(|| format!("Every element is the expected one plus the same {by:.4}."))
+        .then(|| format!("Every element is the expected one plus {by:.4}."))
 }
 
 /// Recognises answers with the right numbers in the wrong order.

@@ -9,7 +9,7 @@ pub(crate) const READABLE: usize = 12;
 const RUN: usize = 8;
 /// Maximum length of a list that is printed completely.
 const SHORT: usize = 120;
-/// Maximum number of wrong rows in a message that names all of them.
+/// Maximum number of wrong rows that a message lists completely. A longer list is shortened.
 const SOME: usize = 6;
 /// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
@@ -56,7 +56,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     if (1..=RUN).contains(&ranges.len()) {
         let of = if period < width { format!(" of each {period}") } else { String::new() };
         let rows = if expected.len() > width { " in every row" } else { "" };
-        text += &format!("; right{rows}: {}{of}", ranges.join(", "));
+        text += &format!("; right{rows}: elements {}{of}", ranges.join(", "));
     }
     Some(text)
 }
@@ -168,14 +168,14 @@ mod tests {
         let said = |found: &Tensor| places(found, &expected, Tolerance::Absolute(0.0));
         assert_eq!(
             said(&found).as_deref(),
-            Some("first at [0, 16]; right in every row: 0–15 of each 32")
+            Some("first at [0, 16]; right in every row: elements 0–15 of each 32")
         );
         assert_eq!(said(&expected), None);
         assert_eq!(said(&(&expected + 1.0)).as_deref(), Some("first at [0, 0]"));
         found[[1, 100]] = 0.5;
         assert_eq!(
             said(&found).as_deref(),
-            Some("first at [0, 16]; right in every row: 0–15, 32–47, 64–79, 104–111")
+            Some("first at [0, 16]; right in every row: elements 0–15, 32–47, 64–79, 104–111")
         );
     }
 

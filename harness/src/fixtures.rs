@@ -12,8 +12,8 @@
 //! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes. The oracle
 //! has checked that their answers differ from the expected output by at least 20 tolerances. If
 //! present, `nan` explains a NaN on this input. If `nan_place` gives a range of elements in
-//! row-major order (`[start, end]`, without `end`), the explanation is given only if exactly these
-//! elements are NaN.
+//! row-major order (`[start, end]`, with `end` excluded), the explanation is given only if exactly
+//! these elements are NaN.
 
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;

@@ -7,7 +7,7 @@ use crate::check::{assert_accepts, assert_refuses};
 /// Returns the result of `make` if it neither panics nor returns an error.
 ///
 /// # Panics
-/// If `make` panics or returns an error. The message contains that of the panic or the error.
+/// If `make` panics or returns an error. The panic's message contains the original message.
 #[track_caller]
 pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E>) -> T {
     assert_accepts(what, make)
@@ -30,10 +30,11 @@ pub fn assert_refused<T: Debug, E: Display>(
         }
         Err(error) => {
             let text = format!("{error:#}");
-            let missing = parts.iter().find(|part| !text.contains(*part));
-            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
+            if let Some(part) = parts.iter().find(|part| !text.contains(*part)) {
                 panic!("{what}: the message should contain {part:?}, but it says\n  {text}");
             }
+            let one_line = !text.contains('\n');
+            assert!(one_line, "{what}: the message should be one line, but it says\n  {text}");
         }
     }
 }
@@ -80,7 +81,7 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
             assert!(
                 says(half, part),
                 "{what}: the message must say that {part:?} was {name}{not}\n  message  \
-                 {message:?}\n  name first what was found, then what was expected"
+                 {message:?}\n  say first what was found, then what was expected"
             );
         }
     }

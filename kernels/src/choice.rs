@@ -19,10 +19,10 @@ impl Choice {
         Self { rungs: TensorType::READ.map(of), alike: false }
     }
 
-    /// Makes the result for each row of activations independent of the other rows: it is the same,
-    /// to the last bit, as if the row were computed alone. So requests that are computed together
-    /// don't affect each other. If a learner's kernel supports only a few rows, provided kernels
-    /// replace it, which add in the same order for any number of rows.
+    /// Makes the result for each row of activations independent of the other rows: the result is
+    /// the same, to the last bit, as if the row were computed alone. So requests that are computed
+    /// together don't affect each other. If a learner's kernel supports only a few rows, it is
+    /// replaced by provided kernels, which add in the same order for any number of rows.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }
@@ -69,8 +69,9 @@ pub struct Next {
 }
 
 impl Choice {
-    /// Returns, for each format, the highest rung whose kernel the learner has written, and the
-    /// kernel to write next: the one on the lowest of the higher rungs on which it is missing.
+    /// Returns, for each format, the highest rung whose kernel the learner has written. Also
+    /// returns, for each format, the kernel to write next: the missing kernel on the lowest rung
+    /// above that one, or on the lowest rung of all if the learner has written none.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. If the course
     /// teaches a format but provides its kernel on some rung, that kernel counts as written as soon

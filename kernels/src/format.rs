@@ -25,9 +25,9 @@ pub enum Zero {
     Minimum,
 }
 
-/// Returns whether a format's activations have one scale per block of 32, which is so if its
-/// weights are in blocks of 32. For blocks of 256 weights, all activations of a super-block share
-/// one scale.
+/// Returns whether the activations for a format have one scale per block of 32. This is the case if
+/// the format's weights are in blocks of 32. For blocks of 256 weights, all activations of a
+/// super-block share one scale.
 #[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
@@ -65,7 +65,7 @@ formats! {
     Q5_1: 32, Zero::Minimum, 31;
     // The kernels for many rows add 128 to the signed codes of the file.
     Q8_0: 32, Zero::Offset(128), 255;
-    // The kernels look codes up in a table of twice the unscaled weights, plus 12.
+    // The kernels look codes up in a table. Each entry is twice the unscaled weight, plus 12.
     MXFP4: 32, Zero::Offset(12), 24;
     Q2_K: 16, Zero::Minimum, 3;
     Q3_K: 16, Zero::Offset(4), 7;

@@ -17,7 +17,7 @@
 //! | `unpacked` | unpacked weights, in one form for all integer formats |
 //! | `prefetch`, `streams` | reading weights from memory at the full bandwidth |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
-//! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
+//! | `amx` | the rung with a matrix unit, for many rows of activations (files: see `amx/mod.rs`) |
 //! | `q8_rows` | rows of a KV cache with 8 bits per number |
 //! | `loops`, `vector` | operations between matrix products: norms, the gate, attention |
 //! | `sampling` | choosing a token without sorting the vocabulary |
@@ -50,14 +50,15 @@
 //!
 //! # What a solution provides
 //!
-//! Some kernels are tasks of the course. A loop of this crate that contains such a kernel is
-//! generic over it: [`parallel::Schedule`] distributes tiles among threads, and closures multiply a
-//! block by activations or search for a scale.
+//! Some kernels are tasks of the course. A loop of this crate that needs such a kernel is generic
+//! over it. The solution implements [`parallel::Schedule`], which distributes tiles among threads,
+//! and passes closures that multiply a block by activations or search for a scale.
 //!
 //! # Rare matrix units
 //!
-//! The plans of the rung `amx` are generic over the matrix unit. Tests run them with a model of the
-//! unit in plain Rust, and with the processor's own unit if it has one.
+//! The rung `amx` has two plans, each for a family of formats. Both are generic over the matrix
+//! unit. Tests run the plans with a model of the unit in plain Rust, and with the processor's own
+//! unit if it has one.
 
 #[cfg(any(target_arch = "x86_64", test))]
 pub mod amx;

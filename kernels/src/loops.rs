@@ -216,7 +216,8 @@ fn score_rows<M: MultiplyAdd, const N: usize>(
             }
         }
         totals = sum_of(&low, &high);
-        // A sum is complete as soon as its second half is.
+        // The first half of a sum is in `waiting` until its second half is complete. Then the two
+        // halves are added.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             totals = sum_of(waiting, &totals);

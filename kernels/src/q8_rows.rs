@@ -187,8 +187,8 @@ pub(crate) fn tile_sum_q8<M: MultiplyAdd>(
     }
 }
 
-/// Computes the sums of the first `N` queries, which stay in registers while the values are read.
-/// Returns `N`.
+/// Computes the weighted sums of the values for the first `N` queries. The sums stay in registers
+/// while the values are read. Returns `N`.
 #[inline(always)]
 fn sums_of<M: MultiplyAdd, const N: usize>(
     weights: &[f32],

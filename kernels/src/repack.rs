@@ -33,7 +33,7 @@ struct Part {
     element: usize,
 }
 
-/// Returns the parts of a block, or `None` if no kernel reads this layout of the format.
+/// Returns the parts of a block, or `None` if no kernel reads the format in this module's layout.
 fn parts(tensor_type: TensorType) -> Option<[Part; 2]> {
     let end = tensor_type.block_bytes();
     // `halves` is where the half-precision numbers are: at the start of a block, or at its end.
@@ -137,8 +137,9 @@ mod tests {
         {
             let Some(parts) = parts(tensor_type) else { continue };
             let block_bytes = tensor_type.block_bytes();
-            // Two blocks per row. Each byte is the low or the high byte of its index, so the two
-            // rounds together tell all bytes apart.
+            // There are two blocks per row. In the first round, each byte is the low byte of its
+            // index. In the second round, it is the high byte. So the two rounds together
+            // distinguish all bytes.
             let row_bytes = 2 * block_bytes;
             for low in [true, false] {
                 let number = |i: usize| if low { i as u8 } else { (i >> 8) as u8 };

@@ -146,7 +146,8 @@ impl Rung {
         }
     }
 
-    /// Returns the rung whose kernels are used for the formats for which this rung has none.
+    /// Returns the next lower rung, whose kernels multiply the formats for which this rung has no
+    /// kernels.
     #[must_use]
     pub fn below(self) -> Self {
         match self {

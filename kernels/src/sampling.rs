@@ -18,7 +18,8 @@ pub struct Sampler {
     options: SamplerOptions,
     /// The logits after the repetition penalty, `[V]`.
     logits: Vec<f32>,
-    /// `[V]`: for each token, the number of the choice that last penalised it.
+    /// For each token, the number of the last choice in which it was penalised, `[V]`. 0 if there
+    /// was none.
     penalised: Vec<u64>,
     choices: u64,
     candidates: Candidates,
@@ -60,7 +61,7 @@ impl Sampler {
     /// # Panics
     /// If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if a logit is NaN
     /// and top-k or top-p is applied (at a temperature above 0), because NaN has no order. (If both
-    /// are off, the largest logit is chosen, as in week 1.)
+    /// are off, NaN causes no panic, and the largest logit is chosen, as in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();
@@ -124,7 +125,8 @@ impl Candidates {
         heap.clear();
         heap.extend_from_slice(&self.tokens);
         let mut ranks = BinaryHeap::from(std::mem::take(heap));
-        // `mass` is an f64, because a vocabulary has many thousands of small probabilities.
+        // `mass` is an f64, because rounding errors add up over the many thousands of tokens of a
+        // vocabulary.
         let mut mass = 0.0;
         let mut last = None;
         while let Some(next) = ranks.peek() {

@@ -359,8 +359,8 @@ mod tests {
             let mut scores = vec![7.0; queries * TILE];
             tile_scores_transposed(&q, &k, 0.3, &mut scores);
             assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}");
-            // The scores also equal those of keys that are not transposed, which a pass with a few
-            // rows uses.
+            // The scores also equal those for keys that are not transposed. A pass with a few rows
+            // uses such keys.
             let keys: Vec<f32> =
                 (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
             tile_scores(&all, &keys, dim, 0.3, &mut expected);

@@ -10,7 +10,7 @@ pub fn withhold() {
     WITHHELD.store(true, Ordering::Relaxed);
 }
 
-/// Panics if kernels are disabled. `name` is the one that was called.
+/// Panics if kernels are disabled. `name` is the name of the kernel that was called.
 pub(crate) fn check(name: &str) {
     assert!(
         !WITHHELD.load(Ordering::Relaxed),

@@ -23,7 +23,8 @@ enum Place {
     /// In a scalar, in this state of its automaton.
     Scalar(u32),
     /// In a string of this kind. The first number is the state within the next character. The
-    /// second is the number of characters before that, as far as it matters.
+    /// second is the number of characters before that one. The count stops once a larger one would
+    /// change nothing.
     Text(NodeId, u32, u32),
     /// After `{`.
     FirstKey,

@@ -150,8 +150,8 @@ impl Dfa {
     }
 }
 
-/// Returns the number of bytes that each state still needs: the length of a path to an accepting
-/// state plus that state's cost, for the path with the smallest sum.
+/// Returns the number of bytes that each state still needs. This is the smallest sum of the length
+/// of a path to an accepting state and that state's cost.
 fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut back: Vec<Vec<u32>> = vec![Vec::new(); raw.edges.len()];
     for (from, edges) in raw.edges.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Raw {
     /// If these have several tags, the automaton's state gets the smallest.
     ///
     /// # Errors
-    /// If it becomes too large.
+    /// If the automaton becomes too large.
     pub(crate) fn of(nfa: &Nfa) -> Result<Self, TooLarge> {
         nfa.check()?;
         let mut raw = Self::default();
@@ -237,7 +237,7 @@ impl Raw {
     /// returns whether a state is accepting.
     ///
     /// # Errors
-    /// If it becomes too large.
+    /// If the automaton becomes too large.
     pub(crate) fn explore<S: Clone + Eq + std::hash::Hash>(
         start: S,
         next: impl Fn(&S, u8) -> Option<S>,

@@ -57,7 +57,7 @@ const READ: [&str; 17] = [
     "multipleOf",
 ];
 
-/// A document, and the prefix of its pointers in messages.
+/// A document, and the text before the JSON pointers into it in error messages.
 #[derive(Clone, Copy)]
 struct Document<'a> {
     pub(crate) root: &'a Json,
@@ -65,7 +65,7 @@ struct Document<'a> {
 }
 
 impl Reader {
-    /// Reads a document whose pointers in messages begin with `before`.
+    /// Reads a document. In error messages, JSON pointers into it begin with `before`.
     pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
         self.known.clear();
         self.schema(Document { root, before }, root, "")

@@ -86,7 +86,8 @@ pub struct Shape {
     automaton: Automaton,
     style: Style,
     /// Whether the answer may also be any text without a call. If [`Style::open`] is not empty, a
-    /// call may follow the text. If it is empty, an answer is a call exactly if it begins with `{`.
+    /// call may follow the text. If [`Style::open`] is empty, an answer that begins with `{` is a
+    /// call, and any other answer is a text.
     free: bool,
     /// Whether another call may follow a call, on the next line.
     several: bool,

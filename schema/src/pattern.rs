@@ -4,7 +4,7 @@
 //! groups, `|`, the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of
 //! the outermost alternatives. All of them mean the same as in ECMAScript, so `\d` is one of ten
 //! digits. As in JSON Schema, a pattern without `^` and `$` may match anywhere in the string.
-//! Lookaround and backreferences are refused by name.
+//! Lookaround and backreferences are refused with an error that names them.
 
 use crate::nfa::{LAST, Nfa, TooLarge};
 
@@ -123,7 +123,7 @@ impl Pattern {
 }
 
 fn anchor() -> String {
-    "\"^\" and \"$\" in the middle are not supported".to_owned()
+    "\"^\" and \"$\" in the middle of a pattern are not supported".to_owned()
 }
 
 struct Reader {
@@ -221,7 +221,8 @@ impl Reader {
         // A lazy count matches the same strings: it only tries them in another order.
         self.eat("?");
         if matches!(self.peek(), Some('*' | '+' | '?' | '{')) {
-            return Err("found two counts in a row; put the first in a group".to_owned());
+            return Err("found two quantifiers in a row; put the first and its operand in a group"
+                .to_owned());
         }
         match part {
             Pattern::Start | Pattern::End => Err(anchor()),

@@ -19,9 +19,9 @@ pub const NEVER: u16 = u16::MAX;
 /// When the table has this many states, all but those of the current path are removed. If the path
 /// is long, the limit is higher.
 const MOST_STATES: usize = 2048;
-/// The next state has not been computed yet.
+/// Table entry for a next state that has not been computed yet.
 const UNKNOWN: u32 = u32::MAX;
-/// There is no next state.
+/// Table entry for a byte after which there is no next state.
 const NOWHERE: u32 = u32::MAX - 1;
 
 /// Describes a set of texts.
@@ -293,8 +293,8 @@ impl<S: Clone + Eq + Hash> Prices<S> {
 mod tests {
     use super::*;
 
-    /// Texts of `a`, `b` and `c` without a `b` after a `c`, which end with `cc`. Counts the calls
-    /// of `next`.
+    /// Texts of the letters `a`, `b` and `c` that end with `cc`, without `cb` and `ccc`.
+    /// The number counts the calls of `next`.
     struct Letters(std::cell::Cell<usize>);
 
     impl Follow for Letters {

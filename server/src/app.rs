@@ -45,11 +45,11 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// Has a single permit, so that only one long body is processed at a time.
+    /// A semaphore with a single permit, so that only one long body is processed at a time.
     pub(crate) long_bodies: Arc<Semaphore>,
     /// Size of the longest token in bytes.
     longest_token: usize,
-    /// Has one permit for each answer that may run or wait.
+    /// A semaphore with one permit for each answer that may run or wait.
     places: Arc<Semaphore>,
     tickets: AtomicU64,
 }

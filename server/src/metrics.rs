@@ -61,8 +61,8 @@ impl Histogram {
 pub(crate) struct Metrics {
     /// Number of answers that ended for each of the reasons in [`Ended`].
     pub(crate) ended: [AtomicU64; 5],
-    /// Number of requests that got an error with a 4xx status, and number of requests for which the
-    /// queue had no room. The first number includes the second.
+    /// Number of requests that got an error with a 4xx status other than 429, and number of
+    /// requests for which the queue had no room (status 429).
     pub(crate) refused: [AtomicU64; 2],
     /// Open connections.
     pub(crate) connections: AtomicU64,

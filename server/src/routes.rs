@@ -70,7 +70,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 async fn answer(kind: Kind, State(app): Shared, request: Request) -> Response {
     let counted = Arc::clone(&app);
     answered(kind, app, request).await.unwrap_or_else(|error| {
-        // A request that found no room has been counted as such.
+        // A request for which the queue had no room has already been counted, in `refused[1]`.
         let is_full = error.status == StatusCode::TOO_MANY_REQUESTS;
         let is_invalid = error.status.is_client_error() && !is_full;
         counted.metrics.refused[0].fetch_add(u64::from(is_invalid), Relaxed);

@@ -11,7 +11,8 @@ pub mod attention;
 #[path = "rope/rope.rs"]
 pub mod rope;
 
-// Day 3: several query heads share one key/value head, and the causal mask.
+// Day 3: grouped-query attention (several query heads share one key/value head), and the causal
+// mask.
 #[path = "gqa/gqa.rs"]
 pub mod gqa;
 

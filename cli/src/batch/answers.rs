@@ -72,8 +72,8 @@ impl Answers {
             );
             written += 1;
         }
-        // Checks this before writing anything, because a file that is not a list of answers must
-        // not be changed.
+        // Checks the incomplete last line before writing anything, because a file that is not a
+        // list of answers must not be changed.
         let (half, expected) = (&bytes[whole..], head(written));
         if !half.is_empty() {
             let n = half.len().min(expected.len());

@@ -46,8 +46,8 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    Unless N is 0, --gap also sets a second limit, whatever N is: a step with prompts may take\n\
-    at most twice as long as a decode-only step with every slot in use.\n\n\
+    If N is above 0, --gap sets a second limit too, the same for every N: a step with prompts\n\
+    may take at most twice as long as a decode-only step with every slot in use.\n\n\
     Exit codes: 0 success, 1 error or invalid request, 2 invalid option,\n\
     101 a task of the course is not solved yet, 130 interrupted by Ctrl-C.")]
 pub(super) struct Args {
@@ -65,10 +65,10 @@ pub(super) struct Args {
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
-    #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
+    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
+    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
+    /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
@@ -217,10 +217,10 @@ struct Run {
     batch: Box<dyn Batch>,
     text: fn() -> Box<dyn Text>,
     tokenizer: Arc<Tokenizer>,
-    /// The chat template, or why there is none. Only lines with `messages` need it.
+    /// The chat template, or the reason why there is none. Only lines with `messages` need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
-    /// Size of the vocabulary, or `None` once the engine has the tokens' texts.
+    /// Size of the vocabulary. `None` after the engine has received the tokens' texts.
     vocabulary: Option<usize>,
     defaults: Defaults,
     /// Name of the file of requests.

@@ -249,7 +249,7 @@ impl Cluster {
                 let key = beginning.fold(1u64, |key, token| key << 1 ^ u64::from(*token));
                 let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % n;
                 // Reusing a prefix doesn't pay off if the request would wait for more than twice as
-                // much work.
+                // many requests (plus 8) as at the least busy replica.
                 if open(home) > 2 * open(least) + 8 { least } else { home }
             }
         }

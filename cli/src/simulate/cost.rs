@@ -48,7 +48,7 @@ impl FromStr for StepCost {
                 Ok(Self { step: step * 1e-3, row: row * 1e-6, position: position * 1e-9 })
             }
             _ => Err(format!(
-                "found {text:?}, expected three numbers, for example 5,1000,20 (milliseconds per step, microseconds per row, nanoseconds per position)"
+                "found {text:?}, expected three numbers, for example 5,1000,20 (milliseconds per step, microseconds per token, nanoseconds per position)"
             )),
         }
     }
@@ -93,7 +93,9 @@ pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) 
             measure_one(batch, size, prompt.max(1), vocabulary, &mut samples)?;
         }
     }
-    fit(&samples).ok_or_else(|| anyhow!("the measured times do not determine the cost of a step"))
+    fit(&samples).ok_or_else(|| {
+        anyhow!("the measured times do not determine the cost of a step; give it with --cost")
+    })
 }
 
 fn measure_one(

@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Average requests per second
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
     rate: Vec<f64>,
-    /// Request rate in bursts of about 10 s, relative to the average rate (1: no bursts)
+    /// Request rate in bursts of about 10 s, relative to the average (1: no bursts)
     #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
     burst: f64,
     /// Median prompt length in tokens
@@ -68,10 +68,10 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
+    /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// KV cache pages of 32 positions (with --real-only, 0 means a whole context per slot)
+    /// KV cache pages of 32 positions (with --real-only, 0: a context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse the pages of earlier prompts with the same prefix
@@ -86,7 +86,7 @@ pub(super) struct Args {
     /// Routing policies: round-robin, least-loaded, prefix
     #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
     routing: Vec<Routing>,
-    /// Cost of a step (see below)
+    /// Cost of a step (see below) [default: measured with --model]
     #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
     cost: Option<StepCost>,
     /// Model to measure the cost with (folder, GGUF file or name) [default: the embedded model]

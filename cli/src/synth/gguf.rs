@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn bytes_have_the_letters_of_gpt_2() {
-        // Known from such vocabularies: a space, a line feed, and the soft hyphen, which is the
-        // last byte that is not printable.
+        // The letters for a space, a line feed and other bytes in such vocabularies. The soft
+        // hyphen (0xad) is the last byte that is not printable.
         assert_eq!([b' ', b'\n', b'a', 0, 0xad].map(byte_letter), ['Ġ', 'Ċ', 'a', 'Ā', 'Ń']);
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
 pub(super) fn state(root: &Path) -> Part {
     let recovery = root.join(".course/recovery");
     let kept = match fs::read_dir(&recovery).map_or(0, Iterator::count) {
-        0 => "nothing kept".to_owned(),
+        0 => "no folder kept in .course/recovery".to_owned(),
         1 => format!("1 folder kept in .course/recovery, {}", size(folder_size(&recovery))),
         n => format!("{n} folders kept in .course/recovery, {}", size(folder_size(&recovery))),
     };
@@ -241,7 +241,10 @@ mod tests {
     fn the_state_is_looked_at_and_left_alone() {
         let repository = repository();
         let root = repository.path();
-        assert_eq!(state(root).found.unwrap(), "results of 0 tasks recorded; nothing kept");
+        assert_eq!(
+            state(root).found.unwrap(),
+            "results of 0 tasks recorded; no folder kept in .course/recovery"
+        );
         write(root, ".course/recovery/2025-03-09T07-05-00Z/src/a.rs", "abc");
         assert_eq!(
             state(root).found.unwrap(),

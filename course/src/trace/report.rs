@@ -48,7 +48,8 @@ impl Report {
         match kind.context("found a line of unknown kind")?.as_str() {
             "agrees" => {
                 let name = json::text(&line, "agrees")?.to_owned();
-                let deviation = line["deviation"].as_f64().context("field deviation")?;
+                let deviation = line["deviation"].as_f64();
+                let deviation = deviation.context("field \"deviation\": expected a number")?;
                 self.agreed += 1;
                 if self.furthest.as_ref().is_none_or(|(furthest, _)| deviation > *furthest) {
                     self.furthest = Some((deviation, name.clone()));

@@ -101,7 +101,10 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
         );
         let made =
             files::MADE.iter().any(|made| path == made || path.starts_with(&format!("{made}/")));
-        ensure!(plain && !made && !path.contains('\\'), "{path} is not a path that a course uses");
+        ensure!(
+            plain && !made && !path.contains('\\'),
+            "found the path {path}, which a course must not contain"
+        );
     }
     let text = |path: &str, content: &[u8]| {
         String::from_utf8(content.to_owned()).ok().with_context(|| format!("{path} is not UTF-8"))

@@ -45,7 +45,10 @@ pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Resu
             id.task
         ),
         Some(Selection::Week(_)) => {
-            bail!("name a day, for example week1-day3, or none for the whole course")
+            bail!(
+                "`watch` takes a day, for example week1-day3; to watch the whole course: cargo \
+                 course watch"
+            )
         }
     };
     let of_range =

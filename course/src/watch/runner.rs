@@ -64,7 +64,9 @@ impl Runner {
                 Some(Ok(status)) => {
                     Ok(Finished { status, text, output, duration: start.elapsed() })
                 }
-                Some(Err(error)) => Err(error).context("cannot wait for the tests to end"),
+                Some(Err(error)) => {
+                    Err(error).context("the exit status of the tests cannot be read")
+                }
                 None => return,
             };
             let _ = inputs.send(Input::Finished { run, finished });

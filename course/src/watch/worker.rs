@@ -186,7 +186,7 @@ impl Stage for Worker<'_> {
                     .last
                     .as_ref()
                     .map_or(String::new(), |results| results.tell_task(&id, self.ink));
-                self.show(&format!("\nThis was green before:\n{text}"))
+                self.show(&format!("\nThis task was green before:\n{text}"))
             }
             Action::GoTo(id) => self.go_to(&id),
             Action::DayDone(day) => self.day_done(&day),

@@ -115,7 +115,7 @@ impl MixtureConfig {
         Ok(config)
     }
 
-    /// Reads the text of a `config.json`. `file` is its name in messages.
+    /// Reads the text of a `config.json`. `file` is the file's name in error messages.
     ///
     /// # Errors
     /// If a field is missing or invalid. The message is one line: the file, the field, what was
@@ -257,7 +257,7 @@ impl Fields {
         self.object.insert(field.to_owned(), value);
     }
 
-    /// Returns a number of experts, from whichever of these two fields the file has.
+    /// Reads a count of experts from one of the two fields `names`, whichever the file has.
     fn one_of(&self, names: &[&str; 2]) -> Result<usize> {
         let name = names.iter().find(|name| self.get(name).is_some()).unwrap_or(&names[0]);
         self.size(name, MAX_EXPERTS)

@@ -69,7 +69,7 @@ impl Array {
     }
 }
 
-/// All metadata of a file, by key, with the file's name for messages.
+/// All metadata of a file, by key, with the file's name for error messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metadata {
     file: String,
@@ -77,7 +77,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Creates empty metadata. `file` is the file's name in messages.
+    /// Creates empty metadata. `file` is the file's name in error messages.
     #[must_use]
     pub fn new(file: &str) -> Self {
         Self { file: file.to_owned(), values: BTreeMap::new() }
@@ -94,7 +94,7 @@ impl Metadata {
         self.values.get(key)
     }
 
-    /// Returns the file's name in messages.
+    /// Returns the file's name, as shown in error messages.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file

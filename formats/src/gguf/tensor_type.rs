@@ -93,8 +93,8 @@ impl TensorType {
         Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
-    /// Returns the field's usual name for the type with this number, for messages. Includes types
-    /// that this engine doesn't support.
+    /// Returns the usual name of the type with this number, for error messages. Includes types that
+    /// this engine doesn't support.
     #[must_use]
     pub fn name_of_id(id: u32) -> Option<&'static str> {
         Some(match id {

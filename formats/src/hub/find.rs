@@ -27,8 +27,9 @@ const DEPTH: usize = 4;
 /// of this name in the cache.
 ///
 /// # Errors
-/// If neither exists, or the cached model is incomplete. The message is one line: what was searched
-/// for and, for a model's name, where, and which command fetches the model.
+/// If neither exists, or the cached model is incomplete. The message is one line that says what was
+/// searched for. If that is a model's name, the message also says where, and which command fetches
+/// the model.
 pub fn locate(model: &Path) -> Result<PathBuf> {
     if fs::symlink_metadata(model).is_ok() {
         return Ok(model.to_owned());
@@ -47,7 +48,8 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// If the model, its revision or a file is missing, a file is incomplete, or its link is broken.
-/// Also if several files match the name. The message is one line: what is wrong, and what to type.
+/// Also if several files match the name. The message is one line: what is wrong, and the command to
+/// run or the name to use.
 pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let folder = name.folder(cache);
     let fetch = || format!("`cargo llm fetch {name}` fetches it");

@@ -67,7 +67,7 @@ impl ChatTemplate {
     }
 
     /// Creates a template from its text. `special_tokens` are variables of the template
-    /// (`bos_token`, `eos_token`). `file` is the name of the text's file, for messages.
+    /// (`bos_token`, `eos_token`). `file` is the name of the text's file, for error messages.
     ///
     /// # Errors
     /// If the template's syntax is wrong.

@@ -77,7 +77,7 @@ pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8
     }
 }
 
-/// Stores the scales of row `i`, which `scales` has twice each.
+/// Stores the scales of row `i`. `scales` contains each of them twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
@@ -94,7 +94,7 @@ fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
 }
 
-/// Stores a block of row `i`. Its codes are in the format's order.
+/// Stores a block of row `i`. The block's codes are in the format's order.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperBlock) {

@@ -19,7 +19,7 @@
 //! | `fill`, `kernels` | unpacking weights, and the table of kernels |
 //!
 //! The plans are generic over the unit, and over the operations on its sums. On every machine,
-//! tests run them with the model and with arrays.
+//! tests run the plans with the model of the unit, and with arrays instead of vector registers.
 
 #![allow(unsafe_code, reason = "instructions that the compiler has no functions for")]
 

@@ -45,7 +45,8 @@ fn halves(tensor_type: TensorType) -> &'static [usize] {
     }
 }
 
-/// Creates a matrix whose blocks have bytes from `byte` and scales of both signs.
+/// Creates a matrix with scales of both signs. `byte` converts a random number to a byte of a
+/// block.
 fn matrix(
     tensor_type: TensorType,
     [rows, cols]: [usize; 2],
@@ -67,7 +68,7 @@ fn matrix(
     Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
 }
 
-/// Creates activations with values from `value`.
+/// Creates quantized activations. `value` converts a random number to a value.
 fn input(
     [rows, cols]: [usize; 2],
     tensor_type: TensorType,

@@ -6,8 +6,9 @@
 //! lanes. The codes stay in registers until all rows of activations are multiplied by them.
 //! [`blocks`](super::blocks) describes the order of additions.
 //!
-//! Most codes are so small that several sums of pairs fit in 16 bits before they are widened.
-//! Q8_0's codes are too large, so their lower and upper four bits are multiplied separately.
+//! The codes of most formats are so small that several sums of two products can be added in 16 bits
+//! before the total is widened. Q8_0's codes are too large for that, so their lower and upper four
+//! bits are multiplied separately.
 
 use std::{arch::x86_64::*, ops::Range};
 

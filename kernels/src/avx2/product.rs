@@ -1,5 +1,5 @@
-//! The product of a panel and four rows of activations. Codes are so small that several sums of
-//! pairs fit in 16 bits before they are widened.
+//! The product of a panel and four rows of activations. Codes are so small that several sums of two
+//! products can be added in 16 bits before the total is widened.
 
 use std::arch::x86_64::*;
 

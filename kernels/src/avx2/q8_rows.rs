@@ -1,5 +1,5 @@
-//! Computes the scores of queries and rows of a q8_0 cache, eight rows at a time, so that the sums
-//! of eight rows are reduced at once.
+//! Computes the scores of queries for the keys of a q8_0 cache. Each row of the cache is a key.
+//! Eight rows are processed at a time, so that their sums are reduced at once.
 
 use std::arch::x86_64::*;
 

@@ -9,7 +9,8 @@ use super::{
     turn::turned_heads,
 };
 
-/// Converts half-precision numbers, one per row, in the lower halves of 32-bit elements.
+/// Converts half-precision numbers to f32. There is one number per row, in the lower half of a
+/// 32-bit element.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn floats(halves: __m512i) -> __m512i {
@@ -17,8 +18,9 @@ fn floats(halves: __m512i) -> __m512i {
 }
 
 impl Panel {
-    /// Stores two codes from each of 64 transposed bytes per row. They are vectors `low` and `high`
-    /// of the format's unpacked vectors, whose order is `columns`.
+    /// Stores two codes from each of 64 transposed bytes per row. The low nibbles are vector `low`
+    /// of the format's unpacked vectors, and the high nibbles are vector `high`. `columns` is the
+    /// order of the unpacked vectors.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_nibbles(

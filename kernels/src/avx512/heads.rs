@@ -14,9 +14,9 @@ use super::{
 use crate::streams::STREAMS;
 
 /// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit lane
-/// `b` holds the word in which block `b` begins, and so its scale. (Words are aligned, so this one
-/// may begin two bytes before the block.) If the format has fifth bits, lane `8 + b` holds the next
-/// word.
+/// `b` holds the word in which block `b` begins. This word contains the block's scale. (Words are
+/// aligned, so the word may begin two bytes before the block.) If the format has fifth bits, lane
+/// `8 + b` holds the next word.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 
@@ -68,8 +68,8 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         picked
     };
 
-    /// The indices of the 16-bit numbers that hold the blocks' fifth bits: first the lower half of
-    /// each block's, then the upper half of each block's.
+    /// The indices of the 16-bit numbers that hold the blocks' fifth bits: first the lower 16 bits
+    /// of every block, then the upper 16 bits of every block.
     const BITS: [i16; 32] = {
         let (mut words, mut i) = ([0; 32], 0);
         while i < 16 && Self::FIFTH_BITS {
@@ -79,8 +79,9 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         words
     };
 
-    /// Returns the indices of the words at byte `at` of each block, block after block, for the
-    /// picked numbers of rows 0 and 1 in one vector and of rows 2 and 3 in another.
+    /// Returns the indices of the 16-bit words at byte `at` of each block: for each block, one
+    /// index per row. The indices refer to two vectors, one with the picked numbers of rows 0 and
+    /// 1, the other with those of rows 2 and 3.
     const fn of_four_rows(at: usize) -> [i16; 32] {
         let (mut words, mut i) = ([0; 32], 0);
         while i < 32 {

@@ -24,7 +24,7 @@ const CHUNK: usize = 256;
 /// weights from memory.
 const SOON: usize = 64;
 
-/// Which columns of which rows of weights a panel has.
+/// The part of the weights that a panel holds.
 pub(super) struct Place {
     /// The rows of weights of both panels.
     pub(super) rows: Range<usize>,

@@ -13,7 +13,8 @@ pub(crate) struct Order {
     /// Index of the scale by which each sum is multiplied: first for the sums packed from vectors 0
     /// and 1, then for those from vectors 2 and 3. There is one scale per piece.
     pub(super) scales: [[i16; 32]; 2],
-    /// For each vector, the first columns of the two groups of 64 columns from which it is taken.
+    /// For each vector, the two groups of 64 columns from which the vector is taken. Each group is
+    /// given as the index of its first column.
     from: [[usize; 2]; 4],
     /// For each vector, the indices of the 64-bit numbers to take from these two groups.
     numbers: [[i64; 8]; 4],

@@ -88,7 +88,7 @@ impl Soon {
     }
 }
 
-/// The numbers by which 256 columns of 16 rows of codes are multiplied, and those that are added.
+/// The scales and minimums of 256 columns of 16 rows, and the factors by which they are multiplied.
 #[derive(Clone, Copy)]
 pub(super) struct Factors {
     /// Scales: each vector has one scale of each row. In formats with a scale for 32 columns, only

@@ -51,8 +51,9 @@ pub(super) fn multiply<F: Format, const WIDE: usize>(
             let size = LANES * super_block_bytes(weight);
             each_panel::<F>(weight, x, tile, |panel, place| {
                 let (row, g) = (place.rows.start + place.half * LANES, place.super_block);
-                // The next columns are prefetched while these are multiplied. After the last
-                // columns come rows after those of the other panel.
+                // While these columns are multiplied, the next columns are prefetched. After the
+                // last columns, the first columns of the panel's next rows are prefetched, which
+                // are 32 rows further on.
                 let ahead = match distance() {
                     0 => 0,
                     _ if g + 1 < x.super_blocks() => size,
@@ -64,7 +65,7 @@ pub(super) fn multiply<F: Format, const WIDE: usize>(
                 for ((i, block), codes) in blocks.zip(codes) {
                     prefetch(block, ahead);
                     set(&mut panel.factors, i, block);
-                    // Eight by eight, because the compiler unrolls such a loop.
+                    // Unpacks eight codes at a time, because the compiler unrolls such a loop.
                     for (j, codes) in codes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                         for k in 0..8 {
                             codes[k] = code(block, 8 * j + k);

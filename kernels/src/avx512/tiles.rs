@@ -94,7 +94,8 @@ fn score_columns<const N: usize>(
                 totals[n][half] = _mm512_add_ps(totals[n][half], high[n][half]);
             }
         }
-        // A sum is complete as soon as its second half is.
+        // The first half of a sum is in `waiting` until its second half is complete. Then the two
+        // halves are added.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             for n in 0..N {

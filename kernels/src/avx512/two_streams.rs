@@ -2,8 +2,9 @@
 //! memory faster as a few long streams than as many short ones. So a tile's rows of weights are
 //! divided into two halves, each of which is read from its first byte to its last.
 //!
-//! In memory order, sums that belong together are far apart, so several totals are open at the same
-//! time. They are added in the order that [`fours`](super::fours) describes.
+//! In memory order, sums that are added to the same total are far apart, so several totals are
+//! accumulated at the same time. The totals are added in the order that [`fours`](super::fours)
+//! describes.
 
 use std::arch::x86_64::*;
 
@@ -139,7 +140,7 @@ fn add_super_block<F: Format, const WIDE: usize, const N: usize>(
             }
         }
     }
-    // Adds neighbours until one is left.
+    // Adds neighbouring totals until one is left.
     let mut len = const { SUPER_BLOCK / F::PER_SCALE / chain::<F>() };
     while len > 1 {
         len /= 2;

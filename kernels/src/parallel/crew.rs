@@ -30,7 +30,8 @@ use super::{
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Locked by the thread that gives jobs to the workers. Only one thread can do so at a time.
+    /// The lock that a thread holds while it gives jobs to the workers. Only one thread can do so
+    /// at a time.
     turn: Mutex<(Claims, Throttle)>,
 }
 
@@ -41,7 +42,8 @@ type Job = (&'static (dyn Fn() + Sync), Thread);
 struct Shared {
     /// Three counts of 16 bits each ([`ROOM`], [`INSIDE`] and [`ASLEEP`]), and three flags.
     gate: AtomicU64,
-    /// Written while no worker is inside, and read by the workers that are inside.
+    /// The current job. It is written while no worker is inside, and read by the workers that are
+    /// inside.
     job: UnsafeCell<Option<Job>>,
 }
 

@@ -49,8 +49,8 @@ impl<S> Team<S> {
         self.crew.len() + 1
     }
 
-    /// Returns the number of jobs so far that had more than one tile and a team of several threads.
-    /// Each such job ends with a barrier, unless the calling thread did it alone.
+    /// Returns the number of jobs so far that had more than one tile, or 0 if the team has only one
+    /// thread. Each such job ends with a barrier, unless the calling thread did it alone.
     #[must_use]
     pub fn jobs(&self) -> u64 {
         self.jobs.load(Ordering::Relaxed)
@@ -79,7 +79,7 @@ impl<S: Schedule> Team<S> {
         work: impl Fn(&mut Tile<'_, T>) + Sync,
     ) {
         let Some(whole) = Whole::cut(Part { out, width, tile }) else { return };
-        // SAFETY: each number is passed once, and no other thread has the output.
+        // SAFETY: each tile number is passed once, and no other thread accesses the output.
         self.share(whole.shape(), |i| work(&mut unsafe { whole.tile(i) }));
     }
 
@@ -101,7 +101,8 @@ impl<S: Schedule> Team<S> {
             for (number, part) in parts.iter().enumerate() {
                 match part {
                     Some(part) if i < part.shape().count() => {
-                        // SAFETY: each number is passed once, and no other thread has the output.
+                        // SAFETY: each tile number is passed once, and no other thread accesses the
+                        // output.
                         return work(number, &mut unsafe { part.tile(i) });
                     }
                     _ => i -= count(part),

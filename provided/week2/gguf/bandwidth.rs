@@ -2,7 +2,8 @@
 
 use std::{hint::black_box, time::Instant};
 
-/// Number of bytes to read. It is larger than the caches of most machines, so that the reads go to memory.
+/// Number of bytes to read. It is larger than the caches of most machines, so that the reads go to
+/// memory.
 pub const ENOUGH: usize = 512 << 20;
 /// Number of streams (separate regions of memory) that a core reads in turn. With a single stream,
 /// a core reaches only a fraction of its bandwidth.
@@ -11,8 +12,8 @@ const STREAMS: usize = 4;
 const LINE: usize = 8;
 
 /// Returns the total bandwidth of `threads` threads, in bytes per second. Each thread reads its own
-/// buffer. A pass reads `bytes` bytes in total, and the fastest of `passes` passes counts. Call
-/// this function only in a release build, on an otherwise idle machine.
+/// buffer. Runs `passes` passes, each of which reads `bytes` bytes in total, and returns the result
+/// of the fastest. Call this function only in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);

@@ -38,8 +38,9 @@ impl Gguf {
         Self::parse(Bytes::map(path)?, &path.display().to_string())
     }
 
-    /// Reads a file that is in memory or mapped. `file` is its name in messages. Allocates at most
-    /// about ten bytes for each byte that it reads, even if the counts in the file are too large.
+    /// Reads a file that is in memory or mapped. `file` is the file's name in error messages.
+    /// Allocates at most about ten bytes for each byte that it reads, even if the counts in the
+    /// file are too large.
     ///
     /// # Errors
     /// If the file is malformed. The message is one line: the file, the field, the value found and

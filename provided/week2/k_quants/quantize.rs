@@ -39,7 +39,7 @@ const MAX_F16: f32 = 65504.0;
 
 /// A model whose tensors are in files.
 pub struct Source {
-    /// Path of the folder or file, for messages.
+    /// Path of the folder or file, for error messages.
     file: String,
     /// Metadata, as in a GGUF file.
     pub metadata: Metadata,

@@ -28,7 +28,7 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
                 qx += w * q * x;
                 qq += w * q * q;
             }
-            // Σ w·(scale·q − x)² is smallest at this scale; its value is then Σ w·x² minus the
+            // Σ w·(scale·q − x)² is smallest at this scale. That smallest sum is Σ w·x² minus the
             // gain.
             scale = qx / qq;
             gain = qx * qx / qq;

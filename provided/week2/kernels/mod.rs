@@ -124,8 +124,8 @@ pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, o
 }
 
 /// Computes several products of one input as one job of the team. Each product is a pair `(weight,
-/// out)`. If `choice` is alike, every output is what [`matmul_alike`] would compute, and otherwise
-/// what [`matmul`] would compute.
+/// out)`. If [`Choice::is_alike`] is true, every output is what [`matmul_alike`] would compute.
+/// Otherwise, every output is what [`matmul`] would compute.
 ///
 /// # Panics
 /// In the same cases as [`matmul`].
@@ -202,7 +202,7 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     products.iter().for_each(|product| product.check(x));
     let outputs: usize = products.iter().map(|product| product.weight.rows).sum();
     let stretch = outputs.div_ceil(STRETCHES * team.threads());
-    // Kernels multiply two groups of rows that are side by side at a time.
+    // A kernel multiplies two groups of side-by-side rows at a time.
     let step = products.iter().map(|product| 2 * product.weight.rows_side_by_side());
     let step = step.fold(8, usize::max);
     let grain = match x.rows {

@@ -38,8 +38,8 @@ impl Sampler {
         self.shaper = shaper;
     }
 
-    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, including the
-    /// prompt.
+    /// Chooses the next token from `logits [V]`. `seen` holds all tokens so far, including the
+    /// prompt's.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         let Some(mut shaper) = self.shaper.take() else { return self.choose_from(logits, seen) };
         let token = if shaper.penalises() {

@@ -254,7 +254,7 @@ impl<G: Grammar> Follow for Follower<G> {
         let lost = logits.iter().zip(&*prices).filter(|(_, price)| too_long(**price));
         let lost = lost.map(|(&x, _)| x).fold(f32::NEG_INFINITY, f32::max);
         mask(logits, &prices, left, stop, complete);
-        // Most steps are far from the token limit, so no token has to be forbidden because of it.
+        // In most steps, the token limit forbids no token, so `lost` is −∞ and the scan is skipped.
         self.cut_short |= lost > f32::NEG_INFINITY && logits.iter().all(|&x| x < lost);
     }
 

@@ -167,7 +167,7 @@ impl Ahead {
             length.costs = measured.unwrap_or(length.costs);
             let limits = &sequence.limits;
             let new = sequence.tokens.len() - sequence.prompt_len;
-            // One of the remaining tokens needs no draft.
+            // A step yields one token more than its accepted drafts, so one token needs no draft.
             let left = limits.max_new_tokens.saturating_sub(new + 1);
             let context = limits.context.saturating_sub(sequence.tokens.len() + 1);
             let most = left.min(context).min(room / requests);

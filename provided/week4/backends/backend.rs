@@ -113,10 +113,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// `[nodes of the graph]`, the place in this backend's memory of every node that this work
-    /// writes or reads, including weights and values. A view has no place: its bytes are in its
-    /// root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place either:
-    /// they are in the step.
+    /// The place in this backend's memory of each node that this work writes or reads,
+    /// `[nodes of the graph]`. Weights and values have places too. A view has no place: its bytes
+    /// are in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place
+    /// either: they are in the step.
     pub places: &'a [Option<Place>],
 }
 

@@ -108,7 +108,7 @@ impl Scheduler {
     ///
     /// # Errors
     /// As [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything that was
-    /// allocated for this graph alone is then released, but not the weights.
+    /// allocated for this graph alone is then released. The weights stay in memory.
     pub fn prepare(
         &mut self,
         graph: &Graph,

@@ -1,4 +1,4 @@
-//! Day 5. The GPU as a backend of day 4. Most nodes take one run of a kernel. All nodes of a
+//! Day 5. The GPU as a backend of day 4. Most nodes need one dispatch of a kernel. All nodes of a
 //! [`Work`] are one submission.
 
 use std::{collections::HashMap, mem};

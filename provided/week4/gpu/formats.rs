@@ -1,6 +1,6 @@
-//! Day 5. WGSL functions that read f32, f16 and bf16 weights like the formats of
-//! [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32 weights with a scale of 1. Also the
-//! other kernels of a language model, which the course provides.
+//! Day 5. WGSL functions that read f32, f16 and bf16 weights. They have the same names as those of
+//! the block formats in [`mat_vec`](crate::week4::gpu::mat_vec). They treat the weights as blocks
+//! of 32 with a scale of 1. Also the other kernels of a language model, which the course provides.
 
 /// Reads f32 weights.
 pub const F32: &str = "

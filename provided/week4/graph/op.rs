@@ -33,7 +33,7 @@ pub enum Op {
     /// `silu(gate) · up`
     SiluGate,
     /// Stores keys and values of all rows in the cache. An `Attend` that reads the layer has this
-    /// node as a source, so that it runs later.
+    /// node as a source, so the `Attend` runs later.
     Store {
         /// Layer of the cache.
         layer: usize,

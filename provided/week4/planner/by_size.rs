@@ -29,7 +29,7 @@ impl MemoryPlan {
             Self { parts: vec![None; graph.len()], peak: 0, in_place: lives.len() - all.len() };
         for i in order {
             let one = &all[i];
-            // Every buffer that is needed in the same step as this one begins within this range.
+            // `from..to` includes every buffer that is needed in the same step as this one.
             let from = all.partition_point(|other| other.first + longest < one.first);
             let to = all.partition_point(|other| other.first <= one.last);
             let others = (from..to).filter(|&other| all[other].last >= one.first);

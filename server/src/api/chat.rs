@@ -39,7 +39,7 @@ fn message(
         // OpenAI's current name for `system`.
         Some("developer") => "system",
         Some("function") => {
-            let why = "\"function\" is the old form of \"tool\"";
+            let why = "use the role \"tool\", which replaced \"function\"";
             return Err(ApiError::unsupported(&fields.name("role"), why));
         }
         Some(other) => {

@@ -54,12 +54,12 @@ pub(super) fn read(
         }
     };
     if inner.end().is_err() {
-        let why = "expected only a \"type\", and a \"json_schema\" if that is the type";
+        let why = "expected only \"type\", and \"json_schema\" if the type is json_schema";
         return Err(ApiError::unsupported("response_format", why));
     }
     if form.is_some() && wanted.form.is_some() {
-        let why = "an answer either calls tools or follows a \"response_format\"; omit it if there \
-                   are \"tools\"";
+        let why = "an answer either calls tools or follows a \"response_format\"; omit \
+                   \"response_format\" or \"tools\"";
         return Err(ApiError::unsupported("response_format", why));
     }
     Ok(Wanted { form: form.or(wanted.form), ..wanted })

@@ -131,12 +131,13 @@ impl ApiRequest {
         if request.form.is_some() && !request.stop.is_empty() {
             let by = if request.calls.is_some() { "tools" } else { "response_format" };
             let message = format!(
-                "\"stop\" is not supported with {by:?}: it could cut off the constrained answer"
+                "\"stop\" is not supported with {by:?}: a stop text could cut off the constrained \
+                 answer"
             );
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {
-            let why = "the tokens of a call are not shown; omit it if there are \"tools\"";
+            let why = "the tokens of a call are not shown; omit \"logprobs\" or \"tools\"";
             return Err(ApiError::unsupported("logprobs", why));
         }
         refuse(&mut fields)?;

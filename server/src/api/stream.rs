@@ -103,8 +103,8 @@ impl Events {
         }
     }
 
-    /// Adds the last events. If an answer is incomplete, this is an error. Otherwise these are the
-    /// token counts, if the client wants them, and `[DONE]`.
+    /// Adds the last events. If an answer is incomplete, adds an error. Otherwise adds the token
+    /// counts, if the client wants them, and `[DONE]`.
     fn end(&mut self) {
         self.ended = true;
         if !self.answers.are_whole() {

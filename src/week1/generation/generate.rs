@@ -36,7 +36,7 @@ pub struct Limits {
     pub max_new_tokens: usize,
     /// Maximum number of tokens, including the prompt.
     pub context: usize,
-    /// Each of these tokens ends the text, and is not part of it. A checkpoint may list several.
+    /// Tokens that end the text but are not part of it. A checkpoint may list several.
     pub stop_tokens: HashSet<u32>,
 }
 

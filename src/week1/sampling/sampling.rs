@@ -20,8 +20,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     todo!("week1-day7 task 1: apply_temperature")
 }
 
-/// Keeps the `k` largest logits and sets all others to `−inf`. Of equal logits, the first are kept.
-/// If `k` is 0, or at least `V`, all logits stay.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those with lower
+/// ids are kept first. If `k` is 0, or at least the number of logits, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     todo!("week1-day7 task 2: top_k")
 }
@@ -29,7 +29,7 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
 /// least `p`. Among equally probable tokens, lower ids come first. The token that brings the sum to
 /// `p` is kept too, so at least one token always remains. `p ≥ 1` keeps all. Probabilities are
-/// added in f64, because a vocabulary has many thousands of small ones.
+/// added in f64, because rounding errors add up over the many thousands of tokens of a vocabulary.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {

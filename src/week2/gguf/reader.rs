@@ -17,8 +17,8 @@ const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
 /// The bytes of a file, and a position that moves forward as they are read.
 ///
-/// Where a method has a parameter `field`, it is the name of what the method reads, for error
-/// messages: `"version"`, `"metadata general.name"`.
+/// The parameter `field` of a method is a name for the data that the method reads, such as
+/// `"version"` or `"metadata general.name"`. Error messages contain this name.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -38,7 +38,7 @@ pub struct Header {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader that begins at the first byte. Messages call the file `file`.
+    /// Creates a reader that begins at the first byte. `file` is the file's name in error messages.
     #[must_use]
     pub fn new(bytes: &'a [u8], file: &'a str) -> Self {
         Self { bytes, position: 0, file }
@@ -124,10 +124,13 @@ impl<'a> Reader<'a> {
     /// If a field is wrong. The fields are checked in the order of this list. The message names the
     /// field that is wrong, what was found and what was expected.
     ///
-    /// - `magic`: the file is not GGUF. Found its first four characters, expected `GGUF`.
-    /// - `version`: found a number other than 2 or 3, expected 2 or 3. If the number becomes 2 or 3
-    ///   when its bytes are swapped, found `big-endian` instead.
-    /// - `tensors` or `metadata`: found a number of entries that the file is too short for.
+    /// - `magic`: the file is not GGUF. The message gives the file's first four characters as
+    ///   found, and `GGUF` as expected.
+    /// - `version`: the version is neither 2 nor 3. The message gives the version as found, and
+    ///   2 or 3 as expected. If swapping the bytes of the version gives 2 or 3, the message gives
+    ///   `big-endian` as found.
+    /// - `tensors` or `metadata`: the file is too short for this number of entries. The message
+    ///   gives the number as found.
     pub fn header(&mut self) -> Result<Header> {
         todo!("week2-day2 task 1: Reader::header")
     }

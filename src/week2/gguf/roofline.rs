@@ -5,8 +5,8 @@
 
 use tiny_llm_formats::gguf::TensorInfo;
 
-/// The work of one forward pass on the model's weights. The cache, activations and norms are small
-/// in comparison and not counted.
+/// The work that one forward pass does with the model's weights. The cache, activations and norms
+/// are small in comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Number of bytes of weights. They are read once for all rows of the pass.

@@ -23,14 +23,14 @@ pub const ROUNDS: usize = 4;
 /// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaleAndMin {
-    /// The amount that a code of 1 adds to a weight.
+    /// The difference between the weights of two adjacent codes.
     pub scale: f32,
-    /// The amount that is subtracted from every weight.
+    /// The amount that is subtracted from `scale · code`, the same for all weights of the group.
     pub min: f32,
 }
 
 /// Returns the importance of each weight: its magnitude plus the root mean square of its group. The
-/// search multiplies the weight's squared error by it.
+/// search multiplies each weight's squared error by its importance.
 #[must_use]
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;

@@ -1,5 +1,5 @@
-//! The fused rung. (A rung is one set of kernels.) Compared with the naive rung, each weight is
-//! multiplied as soon as it is decoded; no decoded row is stored.
+//! The fused rung. (A rung is one set of kernels.) Unlike the naive rung, it multiplies each weight
+//! as soon as the weight is decoded, and stores no decoded row.
 //!
 //! All weights of a block share a scale, so it can be factored out: `Σ d·q·x = d · Σ q·x`. That
 //! leaves one multiplication by `d` per block. If the weights also share an offset or a minimum

@@ -1,6 +1,6 @@
-//! The integer rung. (A rung is one set of kernels.) Compared with the fused rung, the activations
-//! are small integers too. So the products are computed exactly, in integer arithmetic, and floats
-//! are needed only once for each scale.
+//! The integer rung. (A rung is one set of kernels.) Unlike in the fused rung, the activations are
+//! small integers, like the codes of the weights. So the products are computed exactly, in integer
+//! arithmetic, and floats are needed only once for each scale.
 //!
 //! `Σ d·q · s·p = d · s · Σ q·p`: the weights have the scale `d` and codes `q`, and the activations
 //! have the scale `s` and values `p`. A block of 32 weights is multiplied by 32 activations, which

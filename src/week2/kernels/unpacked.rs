@@ -53,8 +53,8 @@ pub fn matrix_matrix(
 
 /// Computes a tile of the output. See [`super::Kernel`]. Supports all formats of the integer rung
 /// (the scalar kernels that multiply integers). For a single row of activations, multiplies with
-/// [`integer::dot`]. This returns `None` for formats that no day teaches, so they are unpacked even
-/// then.
+/// the function that [`integer::dot`] returns. If there are more rows, or if [`integer::dot`]
+/// returns `None` because no day teaches the format, unpacks the weight rows.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::week1::generate::{FinishReason, Limits};
 
-/// A model, one sequence in its cache, and everything needed to continue that sequence.
+/// A model, a cache with one sequence, and everything needed to continue that sequence.
 pub struct Session<C = DenseCache> {
     /// The model.
     pub model: Arc<Model>,
@@ -91,8 +91,7 @@ impl<C: KvCache> Session<C> {
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
     /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
-    /// one that is invalid have become part of the sequence. The invalid chunk and later ones have
-    /// not.
+    /// invalid chunk have become part of the sequence. The invalid chunk and later ones have not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }

@@ -62,7 +62,7 @@ impl fmt::Display for CacheType {
     }
 }
 
-/// A file is usable only if it matches these properties of the model and the cache.
+/// The properties of the model and the cache that a file must match to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
     /// The fingerprint of the model and of how the model is run.
@@ -137,15 +137,15 @@ pub struct Prompt<'a> {
 /// # Errors
 /// Each error is one line that says what was found and what was expected. The checks follow the
 /// order of the file. The message depends on the check that fails. It contains:
-/// - `keys and values`, if the file does not begin with [`MAGIC`];
-/// - `bytes`, if the file is too short to contain the header and the checksum;
-/// - `version`, if the version is wrong;
-/// - `cache type` and the number found, if this is neither 0 nor 1, or `f32` and `f16`, if the type
-///   is valid but differs from the key's;
-/// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ;
-/// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's;
+/// - `keys and values`, if the file does not begin with [`MAGIC`].
+/// - `bytes`, if the file is too short to contain the header and the checksum.
+/// - `version`, if the version is wrong.
+/// - `cache type` and the number found, if this number is neither 0 nor 1.
+/// - `f32` and `f16`, if the cache type is valid but differs from the key's.
+/// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ.
+/// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's.
 /// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
-///   number;
+///   number.
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")

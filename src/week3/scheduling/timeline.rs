@@ -27,15 +27,15 @@ impl Moment {
 pub struct Record {
     /// When the request arrived.
     pub submitted: Moment,
-    /// When it was admitted, that is, got its first slot.
+    /// When the request was admitted, that is, got its first slot.
     pub admitted: Option<Moment>,
-    /// When its first token was chosen.
+    /// When the request's first token was chosen.
     pub first_token: Option<Moment>,
-    /// When its latest token was chosen.
+    /// When the request's latest token was chosen.
     pub last_token: Option<Moment>,
-    /// When it ended.
+    /// When the request ended.
     pub finished: Option<Moment>,
-    /// The maximum number of steps, and of rows, between two tokens.
+    /// The maximum number of steps, and of rows, between two consecutive tokens.
     pub longest_gap: Moment,
 }
 

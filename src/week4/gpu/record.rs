@@ -28,8 +28,8 @@ pub struct DeviceMatrix {
 /// Minimum number of columns for which [`product`] uses [`mat_mat`](super::mat_mat::mat_mat).
 pub const MANY: usize = 5;
 
-/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns,
-/// it uses `mat_vec`, with a workgroup for each element of the result. Otherwise it uses `mat_mat`,
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. Uses `mat_vec` for fewer than
+/// [`MANY`] columns, with a workgroup for each element of the result. Otherwise uses `mat_mat`,
 /// with a workgroup for each tile.
 ///
 /// # Errors

@@ -11,7 +11,8 @@ use crate::week2::{
     model::Model,
 };
 
-/// The size of a pass. Of a pass's rows, a graph depends only on these two numbers.
+/// The size of a pass. For one model, all passes of the same size have the same graph,
+/// whatever their rows contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
     /// `T`, the number of rows in the pass.

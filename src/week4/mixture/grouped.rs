@@ -59,7 +59,7 @@ pub struct Gathered {
 /// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
 /// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
 /// weights were read. An expert's matrix counts once if any token uses it, and not at all
-/// otherwise. The earlier call that filled `work` may have been smaller or larger.
+/// otherwise. `work` may still hold the rows of an earlier call with fewer or more assignments.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.

@@ -72,7 +72,8 @@ impl Change {
             (None, false) => Ok(Self::Pieces(pieces)),
             (Some(body), true) => Ok(Self::Whole(body)),
             (Some(added), false) => bail!(
-                "nothing says where this belongs; put a line of the reference before or after it\n\
+                "nothing says where these lines belong; put a line of the reference before or \
+                 after them\n\
                  {added}"
             ),
         }
@@ -201,7 +202,7 @@ mod tests {
         assert!(
             error(&["    let b = two(x); → x", "    two(x) → x"]).contains("overlap at `two(x)`")
         );
-        assert!(error(&["    a + b → b", "   +x"]).contains("nothing says where this belongs"));
+        assert!(error(&["    a + b → b", "   +x"]).contains("nothing says where these lines"));
         assert_eq!(error(&[]), "the entry changes nothing");
     }
 }

@@ -90,14 +90,16 @@ impl Answers {
             };
             if answers.len() != before.len() {
                 return Ok(Some(format!(
-                    "{what} has {} recorded answers, but {} today",
+                    "{what} has {} recorded answers, but this run gave {}",
                     before.len(),
                     answers.len()
                 )));
             }
             for (n, ((says, a), (said, b))) in answers.iter().zip(before).enumerate() {
                 if says != said || !same(a, b) {
-                    return Ok(Some(format!("answer {n} of {what} is different today: {says}")));
+                    return Ok(Some(format!(
+                        "answer {n} of {what} differs from the recorded one: {says}"
+                    )));
                 }
             }
         }

@@ -130,7 +130,10 @@ pub(super) fn run<'a>(
         first.iter().flat_map(|(ran, _)| ran.report.passed.keys().map(String::as_str)).collect();
     for entry in entries {
         for test in by_luck(entry).iter().filter(|test| !ran_once.contains(test.as_str())) {
-            matrix.problems.push(format!("{}: by luck: there is no test {test}", entry.path));
+            matrix.problems.push(format!(
+                "{}: `by luck:` names the test {test}, which does not exist",
+                entry.path
+            ));
         }
     }
     // If the answers in the copy are up to date, the first run has already shown the messages.

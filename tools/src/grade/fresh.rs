@@ -154,12 +154,15 @@ impl Fresh {
             ));
         }
         if found.len() > expected.len() {
-            return failed("there are more answers than questions".to_owned());
+            let (found, expected) = (found.len(), expected.len());
+            return failed(format!(
+                "on fresh random inputs: found {found} answers, expected {expected}"
+            ));
         }
         if !ended.status.is_some_and(|status| status.success()) {
             let mut panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
             let reason = match ended.status.and_then(|status| status.code()) {
-                Some(101) => panic.nth(1).unwrap_or("it panicked").to_owned(),
+                Some(101) => panic.nth(1).unwrap_or("a panic without a message").to_owned(),
                 _ => ended.reason(limits),
             };
             return failed(format!("on fresh random inputs: {reason}"));

@@ -78,7 +78,8 @@ impl Ended {
         });
         match code {
             Some(137) => format!(
-                "ended by signal 9: it used up {} s of processor time, or the machine's memory",
+                "ended by signal 9: the program used up {} s of processor time, or the machine's \
+                 memory",
                 limits.processor
             ),
             // Bubblewrap exits like this if a signal ended its program.
@@ -165,7 +166,8 @@ fn wait(child: &mut Child, start: Instant, limits: &Limits, stdout: &Reader) -> 
     let mut pause = Duration::from_millis(1);
     let (mut bytes, mut heard) = (0, start);
     loop {
-        if let Some(status) = child.try_wait().context("cannot wait for a program to end")? {
+        let status = child.try_wait().context("the exit status of a program cannot be read")?;
+        if let Some(status) = status {
             return Ok(Waited::Ended(status));
         }
         if start.elapsed() >= limits.time {

@@ -240,8 +240,8 @@ fn accept(reason: &str, trust: bool) -> Result<()> {
     const OPEN: &str = "submitted code runs as your user, with your files and your network";
     ensure!(
         trust,
-        "{reason}. Without it, {OPEN}. Install bubblewrap (`apt install bubblewrap`), or use \
-         --trust to grade without it"
+        "{reason}. Without bubblewrap, {OPEN}. Install it (`apt install bubblewrap`), or use \
+         --trust to grade without a sandbox"
     );
     eprintln!("There is no sandbox ({reason}), so {OPEN} (--trust).");
     if !limited::MEMORY_IS_LIMITED {

@@ -80,7 +80,7 @@ pub(super) fn copied(folder: &Path) -> Result<PathBuf> {
 /// Reads a folder in the sandbox, with a copy of this program.
 pub(super) fn read(wall: &Wall, program: &Path, folder: &Path) -> Found {
     let refused = |error: String| Found {
-        refused: Some(format!("it cannot be read: {error}")),
+        refused: Some(format!("the folder cannot be read: {error}")),
         ..Found::default()
     };
     let folder = match fs::canonicalize(folder) {
@@ -173,12 +173,12 @@ impl Reader {
 
     /// Returns the names in a folder, sorted.
     fn list(&mut self, folder: &Path, inside: &str) -> Result<Vec<String>, String> {
-        let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
+        let cannot = |error: std::io::Error| format!("the folder cannot be read: {error}");
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(cannot)? {
             self.entries += 1;
             if self.entries > ENTRIES {
-                return Err(format!("it has more than {ENTRIES} files and folders"));
+                return Err(format!("the folder has more than {ENTRIES} files and folders"));
             }
             match entry.map_err(cannot)?.file_name().into_string() {
                 Ok(name) => names.push(name),
@@ -214,10 +214,10 @@ impl Reader {
             }
         }
         if self.found.files.len() > FILES {
-            return Err(format!("it has more than {FILES} .rs files"));
+            return Err(format!("the folder has more than {FILES} .rs files"));
         }
         if self.total > TOTAL_LIMIT {
-            return Err(format!("its .rs files have more than {TOTAL_LIMIT} bytes"));
+            return Err(format!("the .rs files have more than {TOTAL_LIMIT} bytes"));
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ mod tests {
         let none = found_with(&[("README.md", "")]).refused.unwrap();
         assert!(none.ends_with("expected one of the three"), "{none}");
         let absent = Found::of(Path::new("/does/not/exist")).refused.unwrap();
-        assert!(absent.starts_with("it cannot be read"), "{absent}");
+        assert!(absent.starts_with("the folder cannot be read"), "{absent}");
     }
 
     #[test]
@@ -310,16 +310,16 @@ mod tests {
                 files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
             found_with(&files).refused.unwrap()
         };
-        assert_eq!(all(FILES + 1, ""), "it has more than 200 .rs files");
+        assert_eq!(all(FILES + 1, ""), "the folder has more than 200 .rs files");
         let megabyte = " ".repeat(1 << 20);
-        assert_eq!(all(5, &megabyte), "its .rs files have more than 4194304 bytes");
+        assert_eq!(all(5, &megabyte), "the .rs files have more than 4194304 bytes");
         let folder = tempfile::tempdir().unwrap();
         for n in 0..=ENTRIES {
             fs::create_dir_all(folder.path().join(format!("week1/f{n}"))).unwrap();
         }
         assert_eq!(
             Found::of(folder.path()).refused.unwrap(),
-            "it has more than 2000 files and folders"
+            "the folder has more than 2000 files and folders"
         );
     }
 

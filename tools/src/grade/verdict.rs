@@ -73,7 +73,8 @@ fn verdict(report: &Report, name: &str) -> Verdict {
     if report.passed.get(name) == Some(&true) {
         return Verdict::Passed;
     }
-    let message = report.first_panic(name).unwrap_or("it failed and printed nothing").to_owned();
+    let message = report.first_panic(name).unwrap_or("the test failed and printed nothing");
+    let message = message.to_owned();
     Verdict::Failed { message, output: steady(report.output(name).unwrap_or_default()) }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Options {
     /// Skip the checks that need PyTorch (they are reported as not verified)
     #[arg(long)]
     pub(super) no_python: bool,
-    /// Seed that selects a sample of the known mistakes
+    /// Seed that selects a sample of the known mistakes [default: a new one each day]
     #[arg(long, value_name = "NUMBER")]
     pub(super) seed: Option<u64>,
     /// Print the final table as JSON

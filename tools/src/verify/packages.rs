@@ -21,12 +21,12 @@ PyTorch first, without GPU libraries: a download of about 200 MB from download.p
 const TORCH_ON_CPU: &str = "python-ref/torch_on_cpu.py";
 
 const FROM_PYPI: &str = "\
-That index cannot be reached, or has no such build. So PyTorch comes from PyPI, without the GPU
-libraries it depends on there: a download of 540 MB, and 1.2 GB on the disk.";
+That index cannot be reached, or has no matching build. So PyTorch comes from PyPI. Its GPU
+libraries are left out: a download of 540 MB, and 1.2 GB on the disk.";
 
 const WITH_GPU_LIBRARIES: &str = "\
-That failed: it needs a C compiler and readelf. So PyTorch's GPU libraries are installed too:
-a download of 3.1 GB, and 5.8 GB on the disk.
+That failed, because the installation needs a C compiler and readelf. So PyTorch's GPU libraries
+are installed too: a download of 3.1 GB, and 5.8 GB on the disk.
 To stop, press Ctrl-C; `--no-python` skips this.";
 
 const THE_REST: &str = "Now the other packages, about 110 MB.";

@@ -32,8 +32,8 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     file.insert(metadata, &vocabulary, &settings, config.bos_token_id, &config.eos_token_ids)
 }
 
-/// Returns the keys for the text of a `tokenizer.json`, without any other file. `name` is its name
-/// in messages.
+/// Returns the keys for the text of a `tokenizer.json`, without any other file. `name` is the
+/// file's name in error messages.
 ///
 /// # Errors
 /// If the text is not JSON, or the tokenizer is of a kind that these keys cannot describe.

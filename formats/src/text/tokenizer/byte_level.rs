@@ -46,7 +46,7 @@ impl ByteLevel {
             _ => {
                 return Err(metadata.wrong(
                     PRE,
-                    "gpt-2, gpt-4o, llama-bpe, qwen2, smollm or default, or a name for one of them",
+                    "gpt-2, gpt-4o, llama-bpe, qwen2, smollm or default, or one of their aliases",
                 ));
             }
         };

@@ -64,7 +64,7 @@ impl Tokenizer {
         Self::from_json(&read_text(&path)?, &path.display().to_string())
     }
 
-    /// Reads the text of a `tokenizer.json`. `file` is its name in messages.
+    /// Reads the text of a `tokenizer.json`. `file` is the file's name in error messages.
     ///
     /// # Errors
     /// If the text is not JSON, or the tokenizer is unsupported.
@@ -104,8 +104,8 @@ impl Tokenizer {
         Ok(Self { vocabulary, added, prefix, model })
     }
 
-    /// Returns the ids of `text`, without adding any. Special tokens that are spelled out in the
-    /// text (`<|im_end|>`) become their ids, so use this for a chat template's output.
+    /// Returns the ids of `text`, and adds no other tokens. Special tokens that are spelled out in
+    /// the text (`<|im_end|>`) become their ids, so use this for a chat template's output.
     ///
     /// # Errors
     /// If the text is 4 GiB or longer, and the tokenizer is SentencePiece's.

@@ -24,7 +24,7 @@ pub(super) struct SentencePiece {
     space: Space,
 }
 
-/// Where a space is put before a stretch of text. With the space, a word at the beginning becomes
+/// When a space is added before a stretch of text. With the space, a word at the beginning becomes
 /// the same token as within the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Space {

@@ -69,8 +69,8 @@ fn f16_to_f32(bits: u16) -> f32 {
 /// files.
 ///
 /// # Errors
-/// If the folder or a file is missing or malformed, or if a tensor is missing or does not have the
-/// shape and type that the configuration requires.
+/// If the folder or a file is missing or malformed, if a tensor is missing or does not have the
+/// shape that the configuration requires, or if [`to_f32`] does not support a tensor's type.
 pub fn load_model(folder: &Path) -> Result<Model> {
     // SOLUTION week1-day5 task 4
     let config = ModelConfig::from_folder(folder)?;

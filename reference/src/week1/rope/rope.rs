@@ -27,8 +27,8 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
         head_dim.is_multiple_of(2),
         "RoPE turns pairs, so the head size must be even; it is {head_dim}"
     );
-    // In f64, because an error in the power is later multiplied by the position. The cost is
-    // negligible: this runs once per model.
+    // Compute the power in f64, because its error is later multiplied by the position. The cost is
+    // negligible: this function runs once per model.
     (0..head_dim / 2)
         .map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32)
         .collect()

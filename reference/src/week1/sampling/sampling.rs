@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits and sets all others to `−inf`. Of equal logits, the first are kept.
-/// If `k` is 0, or at least `V`, all logits stay.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those with lower
+/// ids are kept first. If `k` is 0, or at least the number of logits, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -64,7 +64,7 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
 /// least `p`. Among equally probable tokens, lower ids come first. The token that brings the sum to
 /// `p` is kept too, so at least one token always remains. `p ≥ 1` keeps all. Probabilities are
-/// added in f64, because a vocabulary has many thousands of small ones.
+/// added in f64, because rounding errors add up over the many thousands of tokens of a vocabulary.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -73,7 +73,7 @@ pub fn top_p(logits: &mut [f32], p: f32) {
         return;
     }
     let probabilities = probabilities(logits);
-    // In f64, because a vocabulary has many thousands of small probabilities.
+    // An f64, because rounding errors add up over the many thousands of tokens of a vocabulary.
     let mut mass_before = 0.0;
     for (rank, &token) in descending(logits).iter().enumerate() {
         if rank > 0 && mass_before >= f64::from(p) {
@@ -92,7 +92,8 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     // SOLUTION week1-day7 task 4
     let max = logits.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
     for logit in logits {
-        // e^(logit − max) is the ratio of the two probabilities: their common denominator cancels.
+        // e^(logit − max) is this token's probability divided by the largest probability: the
+        // denominator of the softmax cancels.
         if (*logit - max).exp() < p {
             *logit = f32::NEG_INFINITY;
         }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Weight `i` is `d · (qi − 16)`, where `qi` is in 0…31. The low four bits of `qi` are half of a
-//! byte `bj`, and its fifth bit is in `qh`.
+//! byte `bj`, and the fifth bit of `qi` is in `qh`.
 //!
 //! Tasks here: week2-day3 task 3 (`dequantize`, `quantize`). Everything else is provided.
 

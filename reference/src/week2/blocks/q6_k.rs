@@ -7,8 +7,9 @@
 //!         low four bits       upper two      i8 each     f16
 //! ```
 //!
-//! `b0…b63` and `h0…h31` hold weights 0…127; the other `b` and `h` bytes hold weights 128…255. In
-//! this table, weight `i` and the bytes are counted from the beginning of such a half:
+//! The first half of the weights (0…127) is in `b0…b63` and `h0…h31`, and the second half (128…255)
+//! is in the other `b` and `h` bytes. In this table, the indices of the weights and of the bytes
+//! start at 0 in each half:
 //!
 //! ```text
 //! weight           low four bits             upper two bits of h(i % 32)

@@ -20,10 +20,10 @@ pub struct Dimensions {
     pub tied: bool,
 }
 
-/// For each row of a Llama-family GGUF projection with `n_heads` heads, returns the row's index in
-/// the Hugging Face checkpoint. Within each head of the checkpoint, RoPE rotates row `i` of the
-/// first half together with row `i` of the second half. In the GGUF file, these two rows are
-/// neighbours.
+/// Returns, for each row of a projection in a GGUF file of the Llama family, the index of that row
+/// in the Hugging Face checkpoint. The projection has `rows` rows and `n_heads` heads. Within each
+/// head of the checkpoint, RoPE rotates row `i` of the first half together with row `i` of the
+/// second half. In the GGUF file, these two rows are neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
@@ -65,10 +65,10 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// For each row of a tensor in the GGUF file, returns the row's index in a checkpoint of this
-/// configuration. Returns `None` if both have the rows in the same order. `name` is the tensor's
-/// name in the GGUF file, such as `blk.0.attn_q.weight`. A bias is permuted like the rows of its
-/// weight.
+/// Returns, for each row of a tensor in the GGUF file, the index of that row in a checkpoint of
+/// this configuration. Returns `None` if the rows have the same order in the file and in the
+/// checkpoint. `name` is the tensor's name in the GGUF file, such as `blk.0.attn_q.weight`. A bias
+/// is permuted like the rows of its weight.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -133,7 +133,8 @@ pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     // END SOLUTION
 }
 
-/// Splits a tensor's name into its layer and the rest: `blk.3.attn_v.weight` → 3 and `attn_v`.
+/// Returns the layer and the part that a tensor's name contains: `blk.3.attn_v.weight` → 3 and
+/// `attn_v`. Returns `None` if the name does not have this form.
 #[must_use]
 pub fn layer_and_part(name: &str) -> Option<(usize, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;

@@ -1,5 +1,5 @@
-//! The fused rung. (A rung is one set of kernels.) Compared with the naive rung, each weight is
-//! multiplied as soon as it is decoded; no decoded row is stored.
+//! The fused rung. (A rung is one set of kernels.) Unlike the naive rung, it multiplies each weight
+//! as soon as the weight is decoded, and stores no decoded row.
 //!
 //! All weights of a block share a scale, so it can be factored out: `Σ d·q·x = d · Σ q·x`. That
 //! leaves one multiplication by `d` per block. If the weights also share an offset or a minimum
@@ -115,8 +115,8 @@ pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     for (block, x) in row.chunks_exact(210).zip(x.chunks_exact(256)) {
         let mut scaled = 0.0;
         for (s, x) in x.chunks_exact(16).enumerate() {
-            // The half of the block, the quarter of that half, and the group's first byte within
-            // the quarter's 32.
+            // The half of the block, the quarter of that half, and the index of the group's first
+            // weight within that quarter.
             let (half, quarter, first) = (s / 8, s % 8 / 2, s % 2 * 16);
             let low = &block[half * 64 + quarter % 2 * 32 + first..][..16];
             let upper = &block[128 + half * 32 + first..][..16];

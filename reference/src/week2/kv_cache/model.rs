@@ -221,7 +221,7 @@ impl Model {
         plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Normalises `x [T, E]` into `input`, and prepares it for products with these matrices.
+    /// Normalises `x [T, E]` into `input`, and prepares `input` for products with these matrices.
     fn normalised<'a>(
         &self,
         x: &[f32],

@@ -7,7 +7,7 @@
 //! - how requests are submitted: `batching/submit.rs`
 //! - how many rows each request gets in a step: `scheduling/shares.rs`
 //! - how tokens are chosen from logits: `batching/choose.rs`
-//! - its records: `batching/records.rs`
+//! - records of the times of each request's events: `batching/records.rs`
 //! - functions that read its state: `batching/asked.rs`
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
@@ -62,9 +62,10 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) ahead: Option<Ahead>,
     /// Log-probabilities of the last step's tokens.
     pub(crate) chosen: Vec<(RequestId, Chosen)>,
-    /// Returns a token's bytes, which are searched for stop texts.
+    /// The function that returns a token's bytes, which are searched for stop texts.
     pub(crate) token_bytes: TokenBytes,
-    /// Buffer for a copy of the logits, in which a constraint sets forbidden tokens to −∞.
+    /// Buffer for a copy of the logits. In this copy, a constraint sets the logits of forbidden
+    /// tokens to −∞.
     pub(crate) masked: Vec<f32>,
 }
 
@@ -72,8 +73,9 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Admits requests, then runs one forward pass for all requests that have a slot. Reports each
-    /// new token and each finished request to `on_event`. Does nothing if there are no requests.
+    /// Admits requests, then runs one forward pass with the rows of all running requests. Reports
+    /// each new token and each finished request to `on_event`. Does nothing if there are no
+    /// requests.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
         self.found.clear();
@@ -171,9 +173,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         // END SOLUTION
     }
 
-    /// Reports every request that is done, whether it was running or waiting, and removes it. Its
-    /// batch slot is then empty and free. A step must not allocate memory: `Vec::retain` shortens a
-    /// list in place, whereas `Iterator::partition` makes two new lists.
+    /// Reports every request that is done, whether it was running or waiting, and removes it.
+    /// If the request has a batch slot, empties the slot in the cache and releases it. A step must
+    /// not allocate memory: `Vec::retain` shortens a list in place, whereas `Iterator::partition`
+    /// makes two new lists.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {

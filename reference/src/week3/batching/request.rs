@@ -11,13 +11,13 @@ pub use tiny_llm_formats::request::{Request, RequestId};
 /// The phase of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has no slot, and waits for a free one.
+    /// The request has no slot, and waits for a free one.
     Waiting,
-    /// Some of its tokens are not in the cache yet, so no token can be chosen.
+    /// Some of the request's tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
-    /// All its tokens are in the cache, or all but the last, which was just chosen.
+    /// All of the request's tokens are in the cache, or all but the last, which was just chosen.
     Decoding,
-    /// It is done, and its slot can be reused.
+    /// The request is done, and its slot can be reused.
     Finished(FinishReason),
 }
 
@@ -32,22 +32,22 @@ pub struct Sequence {
     pub prompt_len: usize,
     /// Number of `tokens` that are in the cache, from the first on.
     pub num_computed: usize,
-    /// Its phase.
+    /// The request's phase.
     pub phase: Phase,
-    /// Its batch slot, set by `admit`. The engine frees it when the request is retired or
-    /// preempted.
+    /// The request's batch slot, set by `admit`. The engine frees the slot when the request is
+    /// retired or preempted.
     pub slot: Option<usize>,
-    /// Its sampler, with its own random number generator.
+    /// The request's sampler, with its own random number generator.
     pub sampler: Sampler,
-    /// Its limits and stop tokens.
+    /// The request's limits and stop tokens.
     pub limits: Limits,
     /// The stop texts, and the answer's last bytes, which may be the beginning of a stop text.
     pub stop_texts: StopTexts,
-    /// The constraint that its answer must obey, if any.
+    /// The constraint that the answer must obey, if any.
     pub constraint: Option<Constraint>,
-    /// Number of steps since it last had a row.
+    /// Number of steps since the request last had a row.
     pub waited: usize,
-    /// The times at which it arrived, got tokens and ended, if the engine keeps records.
+    /// The times at which the request arrived, got tokens and ended, if the engine keeps records.
     pub record: Option<Record>,
 }
 

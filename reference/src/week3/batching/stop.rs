@@ -35,7 +35,7 @@ impl StopTexts {
         self.tail.extend_from_slice(bytes);
         let found = |text: &Vec<u8>| self.tail.windows(text.len()).any(|part| part == text);
         let found = self.texts.iter().any(found);
-        // Earlier bytes can't be part of a text that is still incomplete.
+        // Bytes before the last `longest - 1` can't be part of a text that is still incomplete.
         let needed = self.tail.len().min(longest - 1);
         self.tail.drain(..self.tail.len() - needed);
         found

@@ -47,8 +47,8 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
 }
 
 /// Returns the minimum number of tokens that spell `text`: 0 for an empty text, `None` if no tokens
-/// spell it. Texts may be long, so don't try all ways to split one. Visit each prefix of the text
-/// once.
+/// spell it. Texts may be long, so don't try all ways to split one. Handle each position in the
+/// text only once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // SOLUTION week3-day7 task 4

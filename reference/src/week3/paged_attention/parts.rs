@@ -21,11 +21,11 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
     // END SOLUTION
 }
 
-/// Merges the state of a second reader into that of a first. `softmax` and `sums [D]` belong to the
-/// first reader, `part` and `values [D]` to the second. Neither `sums` nor `values` has been
-/// divided by its total yet. Afterwards, the first reader's state is as if it had also read the
-/// second reader's positions, after its own. If one reader has seen no positions, the result is the
-/// other reader's state.
+/// Merges a second reader's state into a first reader's state. `softmax` and `sums [D]` belong to
+/// the first reader, `part` and `values [D]` to the second. Neither `sums` nor `values` has been
+/// divided by its total yet. The result is the state of a single reader that has read the first
+/// reader's positions, then the second reader's. If one reader has seen no positions, the result is
+/// the other reader's state.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {

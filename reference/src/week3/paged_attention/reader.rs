@@ -48,8 +48,8 @@ pub struct Reader<'a> {
     pub q: &'a [f32],
     /// `[G]`, the softmax of each query so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, each query's sum of the values so far, each multiplied by `e^(score − max)`. The
-    /// sum has not been divided by the total yet.
+    /// `[G, D]`, for each query the sum of the values so far, weighted by `e^(score − max)`. The
+    /// sum has not been divided by the softmax's total yet.
     pub sums: &'a mut [f32],
 }
 

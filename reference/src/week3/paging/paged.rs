@@ -309,8 +309,8 @@ impl PagedCache {
         }
     }
 
-    /// Provided. Returns how many of these pages of a sequence have more than one owner. The range
-    /// may go beyond the sequence's last page.
+    /// Provided. Returns how many of a sequence's pages in the range `pages` have more than one
+    /// owner. The range may go beyond the sequence's last page.
     pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
@@ -372,7 +372,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements of a page's keys. Its values have the same number.
+/// Returns the number of elements in a page's keys. The page's values have as many elements.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

@@ -7,8 +7,8 @@
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
 /// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number
-/// is in little-endian order. The hash begins with `0xcbf29ce484222325`. For each byte, XOR the
-/// byte into the hash, then multiply it by `0x100000001b3`, modulo 2⁶⁴.
+/// is in little-endian order. The hash begins with `0xcbf29ce484222325`. For each byte, XORs the
+/// byte into the hash, then multiplies the hash by `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.
 #[must_use]

@@ -77,7 +77,7 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Picks the `rows` decoding requests that have waited longest, and gives each of them one row. Of
+/// Gives one row each to the decoding requests that have waited longest, at most `rows` of them. Of
 /// requests that have waited equally long, the oldest goes first. Doesn't change the shares of
 /// other requests.
 ///

@@ -23,7 +23,7 @@ pub struct DraftLength {
     tested: f64,
     /// Number of drafts that were kept; older ones count less.
     accepted: f64,
-    /// Number of passes in a row, since the last trial, for which [`best_length`] was 0.
+    /// Number of consecutive passes, since the last trial, for which [`best_length`] was 0.
     idle: usize,
 }
 
@@ -69,8 +69,9 @@ impl DraftLength {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
-    /// Creates a `DraftLength` that begins as if half of a single draft had been accepted, so that
-    /// the first real draft outweighs it. Use it for a proposer that may have nothing to propose.
+    /// Creates a `DraftLength` that begins with the counts of a single tested draft at a rate of
+    /// one half, so that the first real draft outweighs them. Use this constructor for a proposer
+    /// that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }

@@ -62,9 +62,9 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from the draft model's distribution after all earlier tokens, with the
-    /// options `sampling`. First truncates the draft model's cache to the prefix that it shares
-    /// with the text. That prefix is not computed again. Stops at the end of the draft model's
+    /// Truncates the draft model's cache to the prefix that it shares with the text, so that this
+    /// prefix is not computed again. Then draws each token from the draft model's distribution
+    /// after all earlier tokens, with the options `sampling`. Stops at the end of the draft model's
     /// context.
     fn draft(
         &mut self,

@@ -37,9 +37,9 @@ pub struct Speculation<D> {
     /// Decides how many tokens the proposer proposes.
     pub length: DraftLength,
     /// If present, measures the cost of drafts and passes it to `length`. The number of drafts then
-    /// depends on timing. At temperature 0, the text is the same for any number of drafts. With
-    /// sampling, the same seed may then give a different text each time. Only `generate` uses this
-    /// field.
+    /// depends on timing. With sampling, the same seed may therefore give a different text each
+    /// time. At temperature 0, the text is the same for any number of drafts. Only
+    /// `Speculation::generate` uses this field.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }

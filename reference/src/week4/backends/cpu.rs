@@ -87,9 +87,9 @@ impl Cpu {
     /// - A node that has the same place as its first source is computed with [`overwrite`].
     /// - Any other node is computed with [`compute`].
     ///
-    /// Matrices ([`Op::Weight`]) are read from the graph's memory, to which host pointers point.
-    /// Values ([`Op::Values`]) are read from their place. Tokens come from the step. ([`lend`]
-    /// borrows several parts of a buffer at once.)
+    /// Matrices ([`Op::Weight`]) are read through the graph, because the CPU's host pointers refer
+    /// to the same memory. Values ([`Op::Values`]) are read from their place. Tokens come from the
+    /// step. ([`lend`] borrows several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         let graph = work.graph;
         let node = graph.node(id);

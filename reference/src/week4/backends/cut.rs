@@ -1,4 +1,4 @@
-//! Day 4. Places the nodes that are not pinned so that there are as few copies as possible.
+//! Day 4. Places the unpinned nodes, with as few copies between backends as possible.
 //!
 //! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
 

@@ -121,8 +121,8 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the node whose part of the arena `life.node` may overwrite with its own result. This is
-/// the root of the first source of `life.node`. Returns `None` unless all of these hold:
+/// Returns the root of the first source of `life.node`, if `life.node` may write its own result to
+/// the root's part of the arena. Returns `None` unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
 /// - The root has a buffer, which is last read in the step that computes `life.node`.

@@ -29,8 +29,8 @@ impl<'a> Arena<'a> {
 
     /// Returns memory for `n` values of type `T`, all zero. It lives as long as the arena's memory.
     ///
-    /// Each call uses up the bytes before the next address that is aligned for `T`, then `n` times
-    /// the size of `T`, and not a byte more. All of these bytes are recorded in the ledger
+    /// Each call uses the padding bytes up to the next address that is aligned for `T`, then `n`
+    /// times the size of `T`, and not a byte more. All of these bytes are recorded in the ledger
     /// ([`Ledger::note`]).
     ///
     /// # Errors

@@ -100,9 +100,9 @@ impl<'a> Cache<'a> {
     /// been multiplied by the scale of its value. All dot products and weighted sums are computed
     /// in integers.
     ///
-    /// It needs this much `scratch` memory: 6 bytes for each position of the cache's capacity (used
-    /// or not), 10 bytes for each element of a head, and padding for alignment. So if there is
-    /// enough for the first token, there is enough for the last one too.
+    /// Needs 6 bytes of `scratch` memory for each position of the cache's capacity (used or not),
+    /// 10 bytes for each element of a head, and padding for alignment. So if there is enough for
+    /// the first token, there is enough for the last one too.
     ///
     /// # Errors
     /// If `scratch` is too small.
@@ -154,8 +154,8 @@ impl<'a> Cache<'a> {
 /// then of *down*, each from front to back. At most [`OUTPUTS`] outputs of *up* are in memory at
 /// once.
 ///
-/// It needs this much `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes
-/// for each of [`OUTPUTS`] outputs, and padding for alignment.
+/// Needs 6 bytes of `scratch` memory for each of the `I` intermediate elements, 4 bytes for each of
+/// [`OUTPUTS`] outputs, and padding for alignment.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

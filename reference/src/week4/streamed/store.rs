@@ -63,7 +63,7 @@ impl<S: Storage> Store<S> {
     /// If the file ends or the device fails before `out` is full.
     ///
     /// # Panics
-    /// If the component has fewer bytes from that row on.
+    /// If the component has fewer bytes from `row` on than `out` has room for.
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let rows = out.len().div_ceil(self.shape.row_bytes(part));

@@ -1,6 +1,6 @@
-//! Compared with the integer rung (the scalar kernels of day 5), one instruction computes 32
-//! products. `maddubs` needs one unsigned factor: use |weight|, and move the weight's sign to the
-//! activation.
+//! Unlike the integer rung (the scalar kernels of day 5), this kernel computes 32 products with one
+//! instruction, `maddubs`. One factor of `maddubs` must be unsigned: use |weight|, and move the
+//! weight's sign to the activation.
 //!
 //! Tasks here: week2-day6 task 1 (`dot`). Everything else is provided.
 

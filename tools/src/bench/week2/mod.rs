@@ -49,7 +49,7 @@ pub(crate) struct Options {
     /// New tokens after the prompt
     #[arg(short = 'n', long, value_name = "N", default_value = "9", value_parser = value_parser!(u16).range(2..))]
     new: u16,
-    /// Approximate seconds per measurement (at least one run, even if it takes longer)
+    /// Approximate seconds per measurement (at least one run, even if longer)
     #[arg(long, value_name = "SECONDS", default_value = "6", value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
     /// Do not measure your engine

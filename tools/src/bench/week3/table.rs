@@ -18,9 +18,9 @@ pub(super) fn table(report: &Report) -> String {
         out += &line(row, yours);
     }
     out += "Times are median / 99th percentile of all requests. Rows are the average per step. \
-            Used and held are MB of keys\n";
-    out += "and values when the requests had the most positions (shared ones count for each). \
             Drafts is the accepted share.\n";
+    out += "Used is MB of keys and values for all positions, at the step with the most (a shared \
+            position counts once per\nrequest). Held is MB reserved at that step.\n";
     for (name, figures) in &report.figures {
         let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
         let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");

@@ -162,7 +162,7 @@ impl Copy<'_> {
             }
             unviable.extend(refused);
         }
-        bail!("the mutants left after twelve rounds do not compile either");
+        bail!("twelve rounds have removed mutants, and the others still do not compile");
     }
 
     /// Returns the numbers of the mutants in the copy that the compiler refuses.

@@ -61,7 +61,7 @@ impl TokenizerFile {
         }
     }
 
-    /// Returns where a space is put before a text:
+    /// Returns when a space is added before a text:
     ///
     /// - `never`;
     /// - `always`: before every piece of text between special tokens;
@@ -95,7 +95,7 @@ impl TokenizerFile {
             }
             _ => {
                 let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
-                self.wrong(field, "SentencePiece's, or a byte-level decoder")
+                self.wrong(field, &format!("SentencePiece's {field}, or a byte-level decoder"))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Compared with the integer rung (the scalar kernels of day 5), one load reads 32 codes. The
-//! instruction that widens sums of products to 32 bits also multiplies them by a scale.
+//! Unlike the integer rung (the scalar kernels of day 5), this kernel reads 32 codes with one load.
+//! The instruction that widens sums of products to 32 bits also multiplies them by a scale.
 //!
 //! Tasks here: week2-day6 task 5 (`dot`). Everything else is provided.
 

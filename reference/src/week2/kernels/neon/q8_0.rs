@@ -1,5 +1,6 @@
-//! Compared with the integer rung (the scalar kernels of day 5), one instruction computes eight
-//! 16-bit products. Two products can be added before their sum is widened to 32 bits.
+//! Unlike the integer rung (the scalar kernels of day 5), this kernel computes eight 16-bit
+//! products with one instruction. Two products can be added before their sum is widened to 32
+//! bits.
 //!
 //! Tasks here: week2-day6 task 4 (`dot`). Everything else is provided.
 
