@@ -118,7 +118,7 @@ impl Session {
         let path = model.path();
         if path.is_file() {
             let (mut loaded, load) = timed(solution, model)?;
-            let metadata = loaded.take_metadata().context("a GGUF file has metadata")?;
+            let metadata = loaded.take_metadata().context("found no metadata in the GGUF file")?;
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
             let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {

@@ -137,7 +137,7 @@ pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8
         .spawn()?;
     let asked: Vec<String> =
         hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
-    let mut input = child.stdin.take().context("git has no standard input")?;
+    let mut input = child.stdin.take().context("the standard input of `git cat-file` is closed")?;
     let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
     // Both pipes have limited buffers, so writing the requests must not wait for the responses.
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));

@@ -146,7 +146,9 @@ const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"
 
 /// Returns the functions that a line names, most likely culprit first.
 fn tasks(line: &Value) -> Result<Vec<String>> {
-    let text = |task: &Value| task.as_str().map(str::to_owned).context("a task is not a string");
+    let text = |task: &Value| {
+        task.as_str().map(str::to_owned).context("field \"tasks\": expected strings")
+    };
     json::list(line, "tasks")?.iter().map(text).collect()
 }
 

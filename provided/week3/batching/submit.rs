@@ -27,9 +27,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// logits are and however few tokens are left.
     ///
     /// # Errors
-    /// As [`Engine::submit`]. Also if even the shortest answer that obeys the grammar needs more
-    /// tokens than were requested or than fit into the context. Also if the request has stop texts,
-    /// which could end the answer before it is complete.
+    /// The same as for [`Engine::submit`]. Also if even the shortest answer that obeys the grammar
+    /// needs more tokens than were requested or than fit into the context. Also if the request has
+    /// stop texts, which could end the answer before it is complete.
     pub fn submit_constrained(
         &mut self,
         request: Request,
@@ -41,7 +41,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Like [`Engine::submit_constrained`], with extra options.
     ///
     /// # Errors
-    /// As [`Engine::submit_constrained`]. Also if a penalty is NaN or infinite.
+    /// The same as for [`Engine::submit_constrained`]. Also if a penalty is NaN or infinite.
     pub fn submit_with(
         &mut self,
         request: Request,

@@ -10,7 +10,7 @@ impl<C: KvCache> Session<C> {
     /// These tokens are computed in one pass, even if `n` is more than `chunk`.
     ///
     /// # Errors
-    /// As [`Session::feed`]. Also if `n` is 0 or there are fewer than `n` tokens.
+    /// The same as for [`Session::feed`]. Also if `n` is 0 or there are fewer than `n` tokens.
     pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
         ensure!(
             (1..=tokens.len()).contains(&n),

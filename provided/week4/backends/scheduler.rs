@@ -85,7 +85,7 @@ impl Scheduler {
     /// Decides which backend computes each node of a graph, and which results must be copied.
     ///
     /// # Errors
-    /// As [`pin`]. Also if the number of backends isn't one or two.
+    /// The same as for [`pin`]. Also if the number of backends isn't one or two.
     pub fn schedule(
         &self,
         graph: &Graph,
@@ -107,8 +107,8 @@ impl Scheduler {
     /// them, and allocates a place for every node that is computed.
     ///
     /// # Errors
-    /// As [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything that was
-    /// allocated for this graph alone is then released. The weights stay in memory.
+    /// The same as for [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything
+    /// that was allocated for this graph alone is then released. The weights stay in memory.
     pub fn prepare(
         &mut self,
         graph: &Graph,
@@ -122,7 +122,7 @@ impl Scheduler {
     /// Like [`Scheduler::prepare`], for an existing schedule.
     ///
     /// # Errors
-    /// As [`Scheduler::prepare`].
+    /// The same as for [`Scheduler::prepare`].
     pub fn load(&mut self, schedule: Schedule) -> Result<Ready> {
         let (nodes, n) = (schedule.graph.len(), self.backends.len());
         let mut ready = Ready {

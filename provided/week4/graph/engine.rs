@@ -38,7 +38,7 @@ impl Built {
     /// Builds the graph of a model for a pass of this size.
     ///
     /// # Errors
-    /// As [`build`].
+    /// The same as for [`build`].
     pub fn new(model: &Model, shape: PassShape) -> Result<Self> {
         let (graph, logits) = build(model, shape)?;
         let order = graph.order(&[logits]);
@@ -91,9 +91,9 @@ impl GraphEngine {
     /// Computes logits `[n, V]` for the `n` rows that request them, like [`Model::forward`].
     ///
     /// # Errors
-    /// As [`build`] and [`Step::check`], which run only if the pass has a new size. Also if no row
-    /// requests logits. If the engine runs on backends, also the errors of [`Scheduler::prepare`]
-    /// and [`Scheduler::run`].
+    /// The same as for [`build`] and [`Step::check`], which run only if the pass has a new size.
+    /// Also if no row requests logits. If the engine runs on backends, also the errors of
+    /// [`Scheduler::prepare`] and [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -148,7 +148,7 @@ impl GraphEngine {
     /// Returns `None` if this engine doesn't run on backends.
     ///
     /// # Errors
-    /// As [`Scheduler::prepare`].
+    /// The same as for [`Scheduler::prepare`].
     pub fn divided(&mut self, model: &Model, shape: PassShape) -> Result<Option<&Ready>> {
         self.prepare(model, shape)?;
         Ok(self.scheduled.as_ref().and_then(|scheduled| scheduled.ready.as_ref()))
@@ -249,7 +249,7 @@ impl GraphSession {
     /// logits.
     ///
     /// # Errors
-    /// As [`GraphEngine::divided`].
+    /// The same as for [`GraphEngine::divided`].
     pub fn divided(&mut self, rows: usize) -> Result<Option<&Ready>> {
         self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }

@@ -22,7 +22,7 @@ impl Graph {
     /// Adds an embedding, which looks up each token's row: `table [E, V]`, `tokens [T]` → `[E, T]`.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// The same as for [`Layout::new`].
     pub fn embed(&mut self, table: NodeId, tokens: NodeId) -> Result<NodeId> {
         let layout =
             Layout::new(TensorType::F32, &[self.layout(table).ne[0], self.layout(tokens).ne[0]])?;

@@ -41,7 +41,7 @@ impl Graph {
     /// Adds a leaf that holds a matrix of the model, `[cols, rows]`.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// The same as for [`Layout::new`].
     pub fn weight(&mut self, matrix: &Matrix) -> Result<NodeId> {
         let layout = Layout::new(matrix.tensor_type, &[matrix.cols, matrix.rows])?;
         self.push(Op::Weight(matrix.clone()), &[], layout)
@@ -65,7 +65,7 @@ impl Graph {
     /// Adds a view in which axis `i` of `x` becomes axis `axes[i]`.
     ///
     /// # Errors
-    /// As [`Layout::permute`].
+    /// The same as for [`Layout::permute`].
     pub fn permute(&mut self, x: NodeId, axes: [usize; AXES]) -> Result<NodeId> {
         let what = || format!("permute of {}", self.told(x));
         let layout = self.layout(x).permute(axes).with_context(what)?;

@@ -54,7 +54,7 @@ impl<'a> Strided<'a> {
     /// Decodes the row that begins at this element to f32.
     ///
     /// # Panics
-    /// As [`Strided::row`]. Also if `out` isn't as long as a row.
+    /// The same as for [`Strided::row`]. Also if `out` isn't as long as a row.
     pub fn read_row(&self, index: [usize; AXES], out: &mut [f32]) {
         dequantize_row(self.layout.tensor_type, self.row(index), out);
     }

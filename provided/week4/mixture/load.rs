@@ -55,7 +55,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
 /// Returns the model of a GGUF file. Its context is at most `context` positions.
 ///
 /// # Errors
-/// As [`load_folder`].
+/// The same as for [`load_folder`].
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();

@@ -17,7 +17,7 @@ impl MemoryPlan {
     /// is free throughout the buffer's lifetime.
     ///
     /// # Errors
-    /// As [`MemoryPlan::new`].
+    /// The same as for [`MemoryPlan::new`].
     pub fn by_size(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Result<Self> {
         let all = tenants(graph, lives, in_place);
         let length = |one: &Tenants| one.last - one.first;
@@ -51,7 +51,7 @@ impl MemoryPlan {
     /// ([`MemoryPlan::by_size`]). Returns the smaller plan.
     ///
     /// # Errors
-    /// As [`MemoryPlan::new`].
+    /// The same as for [`MemoryPlan::new`].
     pub fn smaller(
         graph: &Graph,
         order: &[NodeId],
@@ -66,7 +66,7 @@ impl MemoryPlan {
     /// [`MemoryPlan::of_some`] does.
     ///
     /// # Errors
-    /// As [`MemoryPlan::new`].
+    /// The same as for [`MemoryPlan::new`].
     pub fn smaller_of_some(
         graph: &Graph,
         order: &[NodeId],

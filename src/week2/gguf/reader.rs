@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
     /// because every number in the file is little-endian.
     ///
     /// # Errors
-    /// As [`Reader::take`].
+    /// The same as for [`Reader::take`].
     pub fn number<const N: usize>(&mut self, field: &str) -> Result<[u8; N]> {
         todo!("week2-day2 task 1: Reader::number")
     }

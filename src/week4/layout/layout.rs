@@ -44,7 +44,7 @@ impl Layout {
     /// Like [`Layout::new`], for a shape in PyTorch's order, the outermost axis first.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// The same as for [`Layout::new`].
     pub fn from_torch(tensor_type: TensorType, shape: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::from_torch")
     }

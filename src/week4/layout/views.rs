@@ -43,7 +43,7 @@ impl Layout {
     /// Swaps axes 0 and 1, so that rows become columns.
     ///
     /// # Errors
-    /// As [`Layout::permute`].
+    /// The same as for [`Layout::permute`].
     pub fn transpose(&self) -> Result<Self> {
         self.permute([1, 0, 2, 3])
     }
@@ -52,7 +52,7 @@ impl Layout {
     /// repeats that element.
     ///
     /// # Errors
-    /// If `ne` contains a 0, or if an axis with more than one element has another size in `ne`. The
+    /// If `ne` contains a 0, or if `ne` changes the size of an axis with more than one element. The
     /// message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::broadcast")

@@ -28,7 +28,7 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
 /// `weights [k]`. `logits [n]` may be any finite floats.
 ///
 /// # Panics
-/// As [`top_k`].
+/// The same as for [`top_k`].
 pub fn route(logits: &[f32], routing: Routing, chosen: &mut [usize], weights: &mut [f32]) {
     todo!("week4-day6 task 1: route")
 }

@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
     /// because every number in the file is little-endian.
     ///
     /// # Errors
-    /// As [`Reader::take`].
+    /// The same as for [`Reader::take`].
     pub fn number<const N: usize>(&mut self, field: &str) -> Result<[u8; N]> {
         // SOLUTION week2-day2 task 1
         Ok(self.take(N, field)?.try_into().expect("`take` returns N bytes"))

@@ -16,7 +16,7 @@ const MAX_AXES: u32 = 4;
 /// Reads `count` entries of the table, in the file's order.
 ///
 /// # Errors
-/// As [`read_tensor`].
+/// The same as for [`read_tensor`].
 pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorInfo>> {
     (0..count).map(|index| read_tensor(reader, index)).collect()
 }

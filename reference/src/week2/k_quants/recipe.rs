@@ -47,7 +47,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
 /// checkpoint, the index of that row in the GGUF file.
 ///
 /// # Panics
-/// As [`permute_rows_for_interleaved`].
+/// The same as for [`permute_rows_for_interleaved`].
 #[must_use]
 pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
@@ -71,7 +71,7 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
 /// is permuted like the rows of its weight.
 ///
 /// # Panics
-/// As [`permute_rows_for_interleaved`].
+/// The same as for [`permute_rows_for_interleaved`].
 #[must_use]
 pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     // SOLUTION week2-day4 task 5

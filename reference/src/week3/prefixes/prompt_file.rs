@@ -305,7 +305,7 @@ impl Prompt<'_> {
 }
 
 /// Provided. Writes a file under a temporary name, and renames it when everything is written. So at
-/// any moment, there is either the old file, the new file or none.
+/// any moment there is the old file, the new file, or no file if there was none before.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -346,7 +346,7 @@ pub fn open<T>(
 /// has another type, and the file of an f32 or f16 cache if the key's type is q8_0.
 ///
 /// # Errors
-/// If the fingerprints of file and key differ by exactly [`Q8_0`].
+/// If the bits in which the fingerprints of file and key differ are exactly those of [`Q8_0`].
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
     let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())

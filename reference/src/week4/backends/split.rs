@@ -104,7 +104,7 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds a node of the old graph to the new graph, with this owner.
+    /// Adds a node of the old graph to the new graph. `owner` becomes the node's owner.
     fn push(
         &mut self,
         old: NodeId,

@@ -33,7 +33,7 @@ pub const MANY: usize = 5;
 /// with a workgroup for each tile.
 ///
 /// # Errors
-/// As [`Kernels::get`] and [`Pass::run`].
+/// The same as for [`Kernels::get`] and [`Pass::run`].
 pub fn product(
     pass: &mut Pass<'_>,
     kernels: &Kernels<'_>,
@@ -94,7 +94,7 @@ pub struct DeviceMlp {
 /// submit or wait: the caller begins and ends the pass.
 ///
 /// # Errors
-/// As [`product`].
+/// The same as for [`product`].
 pub fn mlp(
     pass: &mut Pass<'_>,
     kernels: &Kernels<'_>,

@@ -73,7 +73,7 @@ impl Graph {
     /// Returns the layout of a node's result.
     ///
     /// # Panics
-    /// As [`Graph::node`].
+    /// The same as for [`Graph::node`].
     #[must_use]
     pub fn layout(&self, id: NodeId) -> Layout {
         self.nodes[id.0].layout
@@ -168,7 +168,7 @@ impl Graph {
     /// Adds a view of the elements of `x` with other sizes.
     ///
     /// # Errors
-    /// As [`Layout::reshape`]. The message also names the node.
+    /// The same as for [`Layout::reshape`]. The message also names the node.
     pub fn reshape(&mut self, x: NodeId, sizes: &[usize]) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let what = || format!("reshape of {}", self.told(x));

@@ -75,7 +75,7 @@ impl Layout {
     /// Like [`Layout::new`], for a shape in PyTorch's order, the outermost axis first.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// The same as for [`Layout::new`].
     pub fn from_torch(tensor_type: TensorType, shape: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 1
         let sizes: Vec<usize> = shape.iter().rev().copied().collect();

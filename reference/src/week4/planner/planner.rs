@@ -30,7 +30,7 @@ impl MemoryPlan {
     /// Plans only the buffers in `lives`, such as those in the memory of one backend (day 4).
     ///
     /// # Errors
-    /// As [`MemoryPlan::new`].
+    /// The same as for [`MemoryPlan::new`].
     pub fn of_some(
         graph: &Graph,
         order: &[NodeId],

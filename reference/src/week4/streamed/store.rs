@@ -97,7 +97,7 @@ impl<S: Storage> Store<S> {
     /// at a time as fit. Only these rows are in memory.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The same as for [`Store::read`].
     ///
     /// # Panics
     /// If `out` or `x` has the wrong length, or `chunk` is too small for one row.
@@ -137,7 +137,7 @@ impl<S: Storage> Store<S> {
     /// RoPE for one position.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The same as for [`Store::read`].
     pub fn floats(&mut self, part: Component, row: usize, out: &mut [f32]) -> Result<(), Error> {
         self.read(part, row, bytemuck::cast_slice_mut(out))?;
         for x in out {
