@@ -126,8 +126,8 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
 }
 
 /// Returns the step to start next, if one can start: its dependencies are done, and the machine has
-/// room for it. Of several, steps that run alone come first, because the machine is idle now. Then
-/// the longest comes first, so that no long one is left at the end.
+/// room for it. Steps that run alone come last, because the others have built most of what they
+/// need. Of the others, the longest comes first, so that no long one is left at the end.
 fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     let is_open = |id: &str| {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
@@ -149,7 +149,7 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     };
     let open = waiting.iter().enumerate().filter(|(_, step)| can_start(step));
     open.max_by_key(|(at, step)| {
-        (step.id == "bare", step.load == Load::Alone, step.seconds, Reverse(*at))
+        (step.id == "bare", step.load != Load::Alone, step.seconds, Reverse(*at))
     })
     .map(|(at, _)| at)
 }
@@ -390,7 +390,9 @@ mod tests {
     #[test]
     fn the_longest_step_that_fits_comes_first() {
         let all = ["words", "units", "matrix", "runner", "unmodified"];
-        assert_eq!(first(&all, &[]), Some("runner"), "the machine is idle");
+        assert_eq!(first(&all, &[]), Some("matrix"));
+        assert_eq!(first(&["runner", "unmodified"], &[]), Some("runner"), "the others are done");
+        assert_eq!(first(&["runner", "unmodified"], &["words"]), None, "it runs alone");
         assert_eq!(first(&all, &["runner"]), None, "its times would change");
         assert_eq!(first(&all, &["clippy"]), Some("matrix"));
         assert_eq!(first(&all, &["clippy", "real"]), Some("matrix"));
