@@ -3,12 +3,12 @@
 //! # Design
 //!
 //! - `Model::forward` takes rows. Each row is a token with its position and its sequence, and says
-//!   whether its logits are needed. One call computes a prompt, a part of one, a new token, or the
-//!   rows of several requests.
+//!   whether its logits are needed. One call computes a prompt, a part of a prompt, a new token, or
+//!   the rows of several requests.
 //! - A cache returns runs of consecutive keys and values. A `Matrix` is a view of the mapped file.
 //! - Only `kernels::multiply` calls a kernel. Only a `Team` divides work among threads. Norms,
-//!   gates and attention use the machine's best vector instructions, or those of the rung that
-//!   `TINY_LLM_KERNELS` names.
+//!   gates and attention use the machine's best vector instructions, or those of the rung (the set
+//!   of kernels) that `TINY_LLM_KERNELS` names.
 //! - No day needs a later one: with plain weights, naive kernels and one thread, day 1 runs before
 //!   any later task is solved.
 

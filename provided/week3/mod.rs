@@ -13,9 +13,9 @@
 //!   number of rows.
 //! - Each drafted token takes up a row in a step. These rows count against the step's budget. The
 //!   engine keeps a draft only if it equals the token that the engine would choose anyway.
-//! - A `Constraint` knows which bytes may follow an answer, and how many tokens its shortest
-//!   completion needs. The engine masks logits before the sampler sees them, and rejects a request
-//!   if no answer fits within its token limit.
+//! - A `Constraint` knows which bytes may come next in an answer, and how many tokens the answer's
+//!   shortest completion needs. The engine masks logits before the sampler sees them, and rejects a
+//!   request if no valid answer fits within the request's token limit.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/asked.rs"]

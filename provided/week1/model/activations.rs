@@ -143,9 +143,9 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// Returns the functions that may be wrong if the activation `name` is the first that differs. Each
-/// comes with its task, and the likeliest comes first. Returns an empty list if no activation has
-/// this name.
+/// Returns the functions that may be wrong if `name` is the first activation that differs from the
+/// reference. Each entry names a task and a function. The likeliest function comes first. Returns
+/// an empty list if no activation has this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {

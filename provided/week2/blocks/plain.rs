@@ -14,7 +14,7 @@ pub fn from_f16(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// Decodes a weight from its two bytes, without rounding: they are the upper half of an f32.
+/// Decodes a weight from its two bytes, which are the upper half of an f32. Nothing is rounded.
 #[must_use]
 pub fn from_bf16(bytes: [u8; 2]) -> f32 {
     bf16::from_le_bytes(bytes).to_f32()

@@ -170,7 +170,7 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
 pub struct Rope {
     /// Which two elements of a head are rotated together.
     pub layout: RopeLayout,
-    /// `[D/2]`, the divisor of each frequency. Empty if the frequencies are not divided.
+    /// Divisor of each frequency, `[D/2]`. Empty if the frequencies are not divided.
     pub factors: Vec<f32>,
 }
 

@@ -58,8 +58,9 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
 }
 
 /// Returns whether this rung's kernel for a matrix of type `tensor_type` and `rows` rows of
-/// activations runs the learner's code. On the first three rungs, it does so for the formats that
-/// the course teaches. On the vector rungs, only some kernels do so.
+/// activations runs the learner's code. On the first three rungs, the result is true for the
+/// formats that the course teaches. On the vector rungs, the result is true for only some of the
+/// kernels.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()

@@ -34,7 +34,7 @@ pub struct Layer {
     pub mlp: Mlp,
 }
 
-/// The second half of a layer.
+/// The MLP of a layer.
 #[derive(Debug, Clone)]
 pub enum Mlp {
     /// An MLP that applies the same weights to every row.

@@ -56,12 +56,13 @@ impl Plan {
     /// Prepares an input in the form that the kernels need for the matrices `weights`. Pass the
     /// result to [`Plan::product`]. After the input is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        // A scale must cover a whole block of every matrix, so the longest block sets its size.
+        // A scale must cover a whole block of every matrix. So use the length of the longest block.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// Like `prepare`, for weights whose longest block has `block` elements.
+    /// Prepares an input in the form that the kernels need for matrices whose longest block has
+    /// `block` elements. Pass the result to [`Plan::product`].
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();

@@ -23,8 +23,8 @@ pub struct Queries<'a> {
     pub rows: &'a [Row],
     /// Queries, `[T, H_q·D]`.
     pub q: &'a [f32],
-    /// `G`, the number of query heads that share a key and value head.
+    /// Number of query heads that share a key and value head, `G`.
     pub group: usize,
-    /// `D`, the number of elements in a head.
+    /// Number of elements in a head, `D`.
     pub head_dim: usize,
 }

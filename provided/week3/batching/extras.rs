@@ -66,7 +66,8 @@ impl Shaper {
         self.chosen = Some(Chosen { token, logprob: logprob(token), top });
     }
 
-    /// Takes the log-probability of the last chosen token. The next call returns `None`.
+    /// Removes and returns the log-probability of the last chosen token. Later calls return `None`
+    /// until another token is chosen.
     pub fn take(&mut self) -> Option<Chosen> {
         self.chosen.take()
     }

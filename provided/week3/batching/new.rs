@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl<C: EngineCache> Engine<C> {
-    /// Creates an engine without requests. `cache` must be empty. Its number of sequences is the
-    /// maximum number of requests that run at once.
+    /// Creates an engine without requests. `cache` must be empty. The cache's number of sequences
+    /// is the maximum number of requests that run at once.
     ///
     /// # Panics
     /// If the budget is less than 2.

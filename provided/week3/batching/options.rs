@@ -45,6 +45,7 @@ pub struct Counts {
     pub rows: u64,
     /// The largest number of rows in one pass.
     pub most_rows: usize,
-    /// Number of times that a request was preempted because the cache was full.
+    /// Number of preemptions of requests that already had positions in the cache. A request is
+    /// preempted when the cache is full.
     pub preempted: u64,
 }

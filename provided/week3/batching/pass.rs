@@ -9,7 +9,7 @@ use crate::week2::{
     rows::Row,
 };
 
-/// Computes the logits of a step's rows. [`ModelPass`] runs a model; a simulation only adds up the
+/// Computes the logits of a step's rows. [`ModelPass`] runs a model. A simulation only adds up the
 /// cost of the rows.
 pub trait Pass<C> {
     /// Returns `V`, the size of the vocabulary.

@@ -9,7 +9,7 @@ use crate::week2::{
 /// A cache that can reserve space for more positions.
 pub trait EngineCache: KvCache {
     /// Reserves space for a sequence's positions up to `len`. Returns false, and changes nothing,
-    /// if there isn't enough.
+    /// if there isn't enough space.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
     /// Attaches the cached positions of `tokens`' prefix to an empty sequence, and returns the
@@ -24,8 +24,8 @@ pub trait EngineCache: KvCache {
         0
     }
 
-    /// Records that the sequence's positions hold these tokens, so that other sequences can use
-    /// them.
+    /// Records that the sequence's first positions hold the keys and values of these tokens, so
+    /// that other sequences can reuse these positions.
     fn remember(&mut self, _sequence: usize, _tokens: &[u32]) {}
 }
 

@@ -52,8 +52,8 @@ impl Sampler {
         token
     }
 
-    /// Takes the log-probability of the last chosen token, if the request asked for it. The next
-    /// call returns `None`.
+    /// Removes and returns the log-probability of the last chosen token, if the request asked for
+    /// it. Later calls return `None` until another token is chosen.
     pub fn take_chosen(&mut self) -> Option<Chosen> {
         self.shaper.as_mut()?.take()
     }

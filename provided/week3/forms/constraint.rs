@@ -133,7 +133,7 @@ impl Constraint {
         self.0.is_complete()
     }
 
-    /// Returns whether the answer is complete and nothing can be added to it.
+    /// Returns whether the answer is complete, and only white space could still follow.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_over()

@@ -108,7 +108,7 @@ impl Room {
 }
 
 /// Computes attention of all rows in one layer, like [`attend`](crate::week2::attention::attend).
-/// First every block of rows reads every part; then each row's parts are joined in order.
+/// First, every block of rows reads every part. Then, the parts of each row are joined in order.
 fn attend_in_parts<C: Pages>(
     plan: &Plan,
     cache: &C,

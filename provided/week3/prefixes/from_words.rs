@@ -12,7 +12,7 @@ use crate::week2::{
 };
 
 /// A cache that accepts keys and values in the form in which [`KvCache::runs`] returns them. For a
-/// q8_0 cache, that form is the words of its rows. They are widened and quantized again, which
+/// q8_0 cache, that form is the words of its rows. The words are widened and quantized again, which
 /// gives the same bytes. For any other type, writes are passed through unchanged.
 pub struct FromWords<'a, C>(pub &'a mut C);
 

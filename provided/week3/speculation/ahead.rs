@@ -62,7 +62,8 @@ const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft until they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
 /// Maximum time that the drafter may take to catch up with a request before its first draft, as a
-/// share of the request's remaining decode time. It is a cautious guess of what drafts save.
+/// share of the request's remaining decode time. It is a cautious guess of the time that drafts
+/// save.
 const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.
@@ -213,7 +214,8 @@ impl Ahead {
         had
     }
 
-    /// Appends the rows of request `i`'s drafts. The rows of its tokens must come first.
+    /// Appends the rows of request `i`'s drafts to `out`. The rows of the request's own tokens must
+    /// already be in `out`.
     pub fn append_rows(&self, i: usize, sequence: &Sequence, out: &mut Vec<Row>) {
         let slot = place(sequence);
         let rows = self.drafts(i).iter().zip(sequence.tokens.len()..);

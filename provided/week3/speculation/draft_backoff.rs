@@ -29,7 +29,8 @@ impl DraftBackoff {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Records whether the last pass had drafts, and whether more of them would pay off.
+    /// Records whether the last pass had drafts, and whether drafting pays off at the current costs
+    /// and acceptance rate.
     ///
     /// If several trials in a row don't pay off, there is no pause after the first. The pause after
     /// the second is `FIRST_PAUSE` passes. Each later trial doubles the pause, up to

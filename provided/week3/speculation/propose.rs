@@ -57,8 +57,8 @@ pub struct ModelProposer {
 }
 
 impl ModelProposer {
-    /// Creates a proposer for an engine with this many batch slots, whose model has `vocabulary`
-    /// tokens.
+    /// Creates a proposer for an engine with `places` batch slots, each with at most `context`
+    /// positions. The vocabulary of the engine's model has `vocabulary` tokens.
     ///
     /// # Errors
     /// If the draft model's vocabulary has a different size, because its ids would then mean other

@@ -299,7 +299,7 @@ fn is_at(schedule: &Schedule, id: NodeId, backend: usize) -> bool {
     schedule.owners[id.index()] == Some(backend)
 }
 
-/// Assigns every node that must be computed to backend 0, the only one.
+/// Assigns every node that must be computed to backend 0, the only backend.
 fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     let mut placed = vec![None; graph.len()];
     for &id in order {

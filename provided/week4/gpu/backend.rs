@@ -1,5 +1,5 @@
 //! Day 5. The GPU as a backend of day 4. Most nodes need one dispatch of a kernel. All nodes of a
-//! [`Work`] are one submission.
+//! [`Work`] run in one submission.
 
 use std::{collections::HashMap, mem};
 

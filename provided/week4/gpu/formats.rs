@@ -1,8 +1,8 @@
 //! Day 5. WGSL functions that read f32, f16 and bf16 weights. They have the same names as those of
 //! the block formats in [`mat_vec`](crate::week4::gpu::mat_vec). They treat the weights as blocks
-//! of 32 with a scale of 1. Also the other kernels of a language model, which the course provides.
+//! of 32 with a scale of 1. This file also has the provided kernels of a language model.
 
-/// Reads f32 weights.
+/// WGSL functions that read f32 weights.
 pub const F32: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -16,7 +16,7 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Reads f16 weights.
+/// WGSL functions that read f16 weights.
 pub const F16: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -25,7 +25,7 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Reads bf16 weights. A bf16 is the upper half of an f32.
+/// WGSL functions that read bf16 weights. A bf16 is the upper half of an f32.
 pub const BF16: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {

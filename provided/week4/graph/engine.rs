@@ -46,7 +46,8 @@ impl Built {
     }
 }
 
-/// Runs passes. As long as passes have the same size, it builds no new graph and allocates nothing.
+/// Runs passes over graphs. As long as passes have the same size, the engine builds no new graph
+/// and allocates nothing.
 #[derive(Debug, Default)]
 pub struct GraphEngine {
     built: Option<Built>,

@@ -50,7 +50,7 @@ impl Graph {
     /// Adds a leaf with these values.
     ///
     /// # Errors
-    /// If the number of values doesn't match the sizes. Also as [`Layout::new`].
+    /// The same as for [`Layout::new`]. Also if the number of values doesn't match the sizes.
     pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, sizes)?;
         ensure!(

@@ -8,8 +8,8 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// Checks that an operation can read these nodes. A view can have any node as its source. Most
-    /// other operations need values. The exceptions:
+    /// Checks that an operation can read these nodes. A view can have any node as its source. Other
+    /// operations read nodes that have values. These rules apply to nodes without values:
     ///
     /// - A weight can be read by a product (as its first source, also through views) and by an
     ///   embedding (as its table).

@@ -24,7 +24,7 @@ pub struct MixtureLayer {
     pub k_norm: Option<Vec<f32>>,
     /// Attention sink of each query head, `[H_q]` (gpt-oss only).
     pub sinks: Option<Vec<f32>>,
-    /// Number of positions that a row sees; `None` for all.
+    /// Number of positions that a row of this layer sees, or `None` for all.
     pub window: Option<usize>,
     /// Weight of the RMSNorm before the experts, `[E]`.
     pub mlp_norm: Vec<f32>,

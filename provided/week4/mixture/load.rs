@@ -66,8 +66,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// `other` is the name of a tensor that the loader didn't use, if there is one. Returns an error
-/// for it, because a model with such a tensor computes something that this engine doesn't.
+/// Returns an error if `other` names a tensor that the loader didn't use. A model with such a
+/// tensor computes something that this engine doesn't.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -251,8 +251,8 @@ fn experts(config: &MixtureConfig, layer: usize, weights: &mut Weights<'_>) -> R
 }
 
 /// Returns the gate, up and down projections of all experts. The folder has either separate tensors
-/// for each expert, or two tensors that hold all experts. One of the two has each expert's gate
-/// rows, followed by its up rows.
+/// for each expert, or two tensors that hold all experts. The first of these two tensors holds each
+/// expert's gate rows, followed by the expert's up rows. The second holds the down projections.
 fn qwen3_experts(
     [n, i, e]: [usize; 3],
     name: &dyn Fn(&str) -> String,

@@ -38,7 +38,7 @@ pub struct MixtureModel {
     pub layers: Vec<MixtureLayer>,
     /// Weight of the final RMSNorm, `[E]`.
     pub norm: Vec<f32>,
-    /// Output head, `[V, E]`; `None` if it is the embedding.
+    /// Output head, `[V, E]`, or `None` if the embedding is also the output head.
     pub lm_head: Option<Matrix>,
     /// RoPE angles for every position of the context.
     pub rope: RopeTable,

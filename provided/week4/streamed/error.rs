@@ -28,7 +28,7 @@ pub enum Error {
         wanted: usize,
         /// Number of bytes read.
         got: usize,
-        /// The device's error code; `None` at the end of the file.
+        /// The device's error code, or `None` if the file ended.
         code: Option<i32>,
     },
     /// A field of the file is wrong.

@@ -50,8 +50,8 @@ impl Storage for FileStorage {
     }
 }
 
-/// Returns the sizes of a model with this configuration, with the vocabulary padded to `vocabulary`
-/// rows.
+/// Returns the sizes of a model with this configuration. If `vocabulary` is given, the embedding
+/// and the head have that many rows, including padding.
 ///
 /// # Errors
 /// If the model can't be streamed. The message names the property that prevents it.

@@ -30,7 +30,7 @@ pub const HEADER: usize = 64;
 pub struct Shape {
     /// `V`, the number of rows of the embedding and of the head.
     pub vocabulary: usize,
-    /// Number of rows that are tokens. The other rows are padding.
+    /// Number of the vocabulary's rows that are tokens. The other rows are padding.
     pub tokens: usize,
     /// `E`, the hidden size.
     pub hidden: usize,

@@ -16,8 +16,8 @@ use tiny_llm_formats::{
 /// Computes softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, without overflow. The shape stays
 /// the same.
 ///
-/// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must contain one
-/// too. Don't turn such a row into zeros, as if it were all `−inf`.
+/// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must also contain
+/// a NaN. Don't return zeros for such a row.
 pub fn softmax(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 1: softmax")
 }
@@ -51,18 +51,18 @@ pub fn scaled_dot_product_attention(
     todo!("week1-day1 task 2: scaled_dot_product_attention")
 }
 
-/// Attention in `n_heads` independent heads of size `D`, with three projections before it and one
-/// after it, all without bias.
+/// Multi-head attention: query, key and value projections, attention in `n_heads` independent heads
+/// of size `D`, and an output projection. No projection has a bias.
 pub struct MultiHeadAttention {
     /// Number of heads, `H`.
     pub n_heads: usize,
-    /// `[H·D, E]`
+    /// Weight of the query projection, `[H·D, E]`.
     pub q_proj: Tensor,
-    /// `[H·D, E]`
+    /// Weight of the key projection, `[H·D, E]`.
     pub k_proj: Tensor,
-    /// `[H·D, E]`
+    /// Weight of the value projection, `[H·D, E]`.
     pub v_proj: Tensor,
-    /// `[E, H·D]`
+    /// Weight of the output projection, `[E, H·D]`.
     pub o_proj: Tensor,
 }
 

@@ -49,9 +49,9 @@ pub fn causal_mask(length: usize, keys: usize) -> Tensor {
 /// A projection with an optional bias.
 #[derive(Debug, Clone)]
 pub struct Linear {
-    /// `[out, in]`
+    /// Weight, `[out, in]`.
     pub weight: Tensor,
-    /// `[out]`
+    /// Bias, `[out]`.
     pub bias: Option<Tensor>,
 }
 
@@ -62,8 +62,8 @@ impl Linear {
     }
 }
 
-/// A function that normalises each head of `[B, H, L, D]` over `D`. You build the real one
-/// (RMSNorm) on day 4; until then, the tests pass their own.
+/// A function that normalises each head of `[B, H, L, D]` over `D`. You write this norm (RMSNorm)
+/// on day 4. Until then, the tests provide a function.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
 /// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
@@ -73,13 +73,13 @@ pub struct GroupedQueryAttention {
     pub n_heads: usize,
     /// Number of key/value heads, `H`.
     pub n_kv_heads: usize,
-    /// `[H_q·D, E]`
+    /// Query projection, `[H_q·D, E]`.
     pub q_proj: Linear,
-    /// `[H·D, E]`
+    /// Key projection, `[H·D, E]`.
     pub k_proj: Linear,
-    /// `[H·D, E]`
+    /// Value projection, `[H·D, E]`.
     pub v_proj: Linear,
-    /// `[E, H_q·D]`
+    /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
     /// Norm that is applied to every query head before RoPE. `None` if the model has no such norm.
     pub q_norm: Option<HeadNorm>,

@@ -19,11 +19,11 @@ pub fn silu(x: &Tensor) -> Tensor {
 /// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`, three projections without bias.
 #[derive(Debug, Clone)]
 pub struct SwiGlu {
-    /// `[I, E]`
+    /// Weight of the gate projection, `[I, E]`.
     pub gate_proj: Tensor,
-    /// `[I, E]`
+    /// Weight of the up projection, `[I, E]`.
     pub up_proj: Tensor,
-    /// `[E, I]`
+    /// Weight of the down projection, `[E, I]`.
     pub down_proj: Tensor,
 }
 

@@ -10,7 +10,7 @@ use tiny_llm_formats::Tensor;
 /// RMSNorm: `x / √(mean(x²) + eps) · weight` over the last axis.
 #[derive(Debug, Clone)]
 pub struct RmsNorm {
-    /// `[E]`
+    /// Weight, `[E]`.
     pub weight: Tensor,
     /// Small number that is added to the mean square, so that the root is never 0.
     pub eps: f32,

@@ -58,8 +58,8 @@ pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12
 
 /// Encodes a block of 256 finite weights. Every 32 weights get a scale and a minimum from
 /// [`search_scale_and_min`]. The eight scales share `d`, and the eight minimums share `dmin` (see
-/// [`share`], with 6 bits). A weight's integer is the nearest one for the scale and the minimum
-/// **as they are stored**.
+/// [`share`], with 6 bits). Compute each weight's integer from the scale and the minimum **as they
+/// are stored**, and round to nearest.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     todo!("week2-day4 task 4: quantize")

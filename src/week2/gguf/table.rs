@@ -30,13 +30,13 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 /// # Errors
 /// If there are no axes or more than four, an axis has length 0, the type is not one of
 /// [`TensorType`], a row is not a whole number of blocks, or an axis, the offset or the size does
-/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If its name
-/// cannot be read, they use its `index` (`name of tensor 3`). They also contain the value found and
-/// the value expected:
+/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If the tensor's
+/// name cannot be read, the message contains its `index` instead (`name of tensor 3`). For three of
+/// these errors, the message also contains:
 ///
-/// - For the axes: their number, and 1 to 4.
-/// - For the type: its number.
-/// - For a row: its length, and the length of a block.
+/// - Wrong number of axes: the number found, and `1 to 4`.
+/// - Unsupported type: the type's number.
+/// - Row that is not a whole number of blocks: the row's length, and the length of a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }

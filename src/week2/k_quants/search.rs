@@ -1,10 +1,11 @@
 //! Day 4. Searches for the scale and the minimum that give a group of weights the smallest error.
 //!
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
-//! best, because a single extreme weight determines it. So try several scales near it. Each scale
-//! gives codes. For those codes, least squares gives a better scale. That scale gives new codes,
-//! and so on for a few rounds. The trial that ends with the smallest error wins. Errors of large
-//! weights count more than errors of small ones, because they change a product more.
+//! best, because a single extreme weight determines it. So run several trials, each of which begins
+//! with a different scale near the obvious one. This scale gives codes. For those codes, least
+//! squares gives a better scale. That scale gives new codes, and so on for a few rounds. The trial
+//! that ends with the smallest error wins. Errors of large weights count more than errors of small
+//! weights, because large weights contribute more to a product.
 //!
 //! Tasks here: week2-day4 task 3 (`fit_scale_and_min`, `search_scale_and_min`). Everything else is
 //! provided.

@@ -36,10 +36,10 @@ pub fn attend(
     let scale = 1.0 / (d as f32).sqrt();
     // Number of query heads per call: all that share a key head, or an equal part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // With fewer than four rows, a block is one row. In a prompt, the rows of a block share the
-    // work on a tile of keys. With four or more rows, the number of rows in a block is chosen so
-    // that each thread gets about four blocks. This number is never above `most`, and it is at
-    // least 16 unless `most` is smaller.
+    // A block is a number of rows. In a prompt, the rows of a block share the work on a tile of
+    // keys. If the pass has fewer than four rows, a block is one row. Otherwise, each thread gets
+    // about four blocks. But a block has at most `most` rows, and at least 16 unless `most` is
+    // smaller.
     let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
     let most = MAX_BLOCK_QUERIES / together;
     let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };

@@ -90,8 +90,8 @@ impl<C: KvCache> Session<C> {
     ///
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
-    /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
-    /// invalid chunk have become part of the sequence. The invalid chunk and later ones have not.
+    /// of range ([`Model::check`] returns these errors). If a chunk contains such a token, the
+    /// chunks before it are already part of the sequence. That chunk and all later chunks are not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }

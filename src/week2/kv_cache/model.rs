@@ -27,13 +27,13 @@ use super::{
 pub struct Model {
     /// Sizes and constants.
     pub config: ModelConfig,
-    /// `[V, E]`
+    /// Token embedding, `[V, E]`.
     pub embedding: Matrix,
     /// Layers, first to last.
     pub layers: Vec<Layer>,
-    /// `[E]`, the weight of the norm before the output head.
+    /// Weight of the norm before the output head, `[E]`.
     pub norm: Vec<f32>,
-    /// `[V, E]`, the output head. `None` if the embedding is also the output head.
+    /// Output head, `[V, E]`. `None` if the embedding is also the output head.
     pub lm_head: Option<Matrix>,
     /// RoPE's cosines and sines for every position of the context.
     pub rope: RopeTable,
@@ -45,14 +45,14 @@ pub struct Model {
 /// allocate.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// `[T, E]`, the residual stream.
+    /// Residual stream, `[T, E]`.
     x: Vec<f32>,
     /// The input of the next matrix products.
     input: Input,
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `[T, E]`, the update that attention or the MLP adds to the residual stream.
+    /// Update that attention or the MLP adds to the residual stream, `[T, E]`.
     delta: Vec<f32>,
     gate: Vec<f32>,
     up: Vec<f32>,

@@ -63,7 +63,7 @@ pub struct Limits {
 }
 
 impl Sequence {
-    /// Gives a waiting request its slot.
+    /// Assigns a batch slot to this waiting request, which then begins its prefill.
     ///
     /// # Panics
     /// If the request is not waiting.
@@ -71,11 +71,12 @@ impl Sequence {
         todo!("week3-day1 task 1: Sequence::admit")
     }
 
-    /// Records that the model has computed `rows` more tokens. Returns whether all tokens so far
-    /// have been computed, so that the next one can be chosen.
+    /// Records that the model has computed `rows` more tokens of this request. Returns whether all
+    /// of its tokens so far have been computed, so that the next token can be chosen.
     ///
     /// # Panics
-    /// If the request is neither prefilling nor decoding, or fewer than `rows` tokens are left.
+    /// If the request is neither prefilling nor decoding, or has fewer than `rows` tokens that have
+    /// not been computed.
     pub fn computed(&mut self, rows: usize) -> bool {
         todo!("week3-day1 task 1: Sequence::computed")
     }
@@ -86,7 +87,7 @@ impl Sequence {
     /// The request ends for the first of these reasons that applies:
     ///
     /// - The token is a stop token, or completes a stop text ([`FinishReason::Stop`]).
-    /// - The token is the last one that was requested ([`FinishReason::Length`]).
+    /// - The answer now has `max_new_tokens` tokens ([`FinishReason::Length`]).
     /// - The context is full ([`FinishReason::ContextFull`]).
     ///
     /// # Panics
@@ -107,7 +108,7 @@ impl Sequence {
         self.tokens.len() - self.num_computed
     }
 
-    /// Returns how many more tokens the request may have.
+    /// Returns how many more tokens may be appended to the request.
     #[must_use]
     pub fn num_room(&self) -> usize {
         let new = self.tokens.len() - self.prompt_len;

@@ -7,13 +7,13 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
-    /// The last bytes that arrived, as many as could be the beginning of a stop text.
+    /// The most recent bytes, which could be the beginning of a stop text.
     tail: Vec<u8>,
 }
 
 impl StopTexts {
-    /// Creates a search for these texts. An empty text is left out, because it would end every
-    /// answer before it begins.
+    /// Creates a search for these texts. Ignores empty texts, because an empty stop text would end
+    /// every answer before its first byte.
     #[must_use]
     pub fn new(mut texts: Vec<Vec<u8>>) -> Self {
         texts.retain(|text| !text.is_empty());
@@ -26,7 +26,7 @@ impl StopTexts {
         self.texts.is_empty()
     }
 
-    /// Takes the next bytes, and returns whether one of the stop texts is now complete, even if it
+    /// Searches the next bytes, and returns whether a stop text is now complete, even if that text
     /// began in an earlier call. After the first such text, the answer is over, and `push` is not
     /// called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {

@@ -10,7 +10,8 @@ pub type Bytes = &'static [(u8, u8)];
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// `\udc00` to `\udfff`: the second half (low surrogate) of a character that needs two escapes.
+/// The six bytes of an escape from `\udc00` to `\udfff`: one set for each byte. Such an escape is
+/// the second half (low surrogate) of a character that needs two escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -20,8 +21,9 @@ pub const SECOND_HALF: [Bytes; 6] = [
     HEX,
 ];
 
-/// The maximum number of digits before a number's point, and after it. Every JSON parser accepts
-/// such a number, and all parsers that read doubles get the same value.
+/// The maximum number of digits before a decimal point, and the maximum number after it. Every JSON
+/// parser accepts a number within these limits, and all parsers that read doubles get the same
+/// value.
 pub const MOST_DIGITS: u8 = 15;
 /// The maximum number of digits of an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;
@@ -91,8 +93,8 @@ impl Number {
     ///
     /// A number is an optional `-`, then `0` or digits of which the first isn't 0, then optionally
     /// a point and digits, then optionally `e` or `E`, an optional sign, and digits. There are at
-    /// most [`MOST_DIGITS`] digits before the point, as many after it, and at most
-    /// [`MOST_EXPONENT_DIGITS`] in the exponent.
+    /// most [`MOST_DIGITS`] digits before the point, at most [`MOST_DIGITS`] digits after it, and
+    /// at most [`MOST_EXPONENT_DIGITS`] digits in the exponent.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Number::next")

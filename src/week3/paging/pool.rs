@@ -61,7 +61,7 @@ impl BlockPool {
         self.counts[page.0] as usize
     }
 
-    /// Returns the number of owners of the page with this number.
+    /// Returns how many owners page number `index` has.
     ///
     /// # Panics
     /// If there is no such page.
@@ -90,8 +90,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::retain")
     }
 
-    /// Takes back an owner's handle. The page is free again when its last handle has been taken
-    /// back.
+    /// Releases an owner's handle. The page is free again when its last handle has been released.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

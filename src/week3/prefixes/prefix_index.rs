@@ -11,9 +11,9 @@ use super::{
     prefix_hash::{HashPage, chain},
 };
 
-/// Full pages that may be shared. A page's key is the name of the prefix that ends with it. The
-/// index owns each of its pages: after the last sequence has released a page, the page stays until
-/// it is evicted to make room.
+/// Full pages that may be shared. A page's key is the name of the prefix that ends with that page.
+/// The index owns each of its pages: after the last sequence has released a page, the page stays
+/// until it is evicted to make room.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -96,8 +96,8 @@ impl PrefixIndex {
     }
 
     /// Returns the pages that hold the beginning of a text, from its first page up to the first
-    /// page that the index lacks. They never include the text's last token, which must be computed
-    /// because the caller needs its logits.
+    /// page that the index lacks. These pages never hold the text's last token, which must be
+    /// computed because the caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
     /// if it has the text's tokens, and if its parent is the page found just before it.
@@ -119,7 +119,7 @@ impl PrefixIndex {
     /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
     /// the tokens from `i · page_len` on. The index becomes an owner of each page that it did not
     /// have yet. If a page's name already belongs to an entry that isn't part of this text's chain,
-    /// that entry stays. Neither this page nor any later one is then inserted.
+    /// keeps that entry, and inserts neither this page nor any later page of the text.
     ///
     /// Inserting counts as a use of every page of the text that is then in the index, including
     /// pages that were already there. Update their times from the last to the first.

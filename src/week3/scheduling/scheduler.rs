@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 /// The scheduler's data on a running request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// Number of tokens that have not been computed.
+    /// Number of the request's tokens that have not been computed.
     pub left: usize,
     /// Whether the request's next row produces a new token.
     pub decoding: bool,
@@ -41,7 +41,8 @@ impl Scheduler {
         Self { budget, reserved: (budget / 8).max(1) }
     }
 
-    /// Computes how many rows each request gets, in the order of arrival: `loads [n]` → `out [n]`.
+    /// Computes how many rows each request gets: `loads [n]` → `out [n]`. Both lists are in the
+    /// order in which the requests arrived.
     pub fn shares(&self, loads: &[Load], out: &mut Vec<usize>) {
         out.clear();
         out.resize(loads.len(), 0);
@@ -69,8 +70,8 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
 /// requests that have waited equally long, the oldest goes first. Doesn't change the shares of
 /// other requests.
 ///
-/// After the step, a request that got no row has waited longer than those that got one. So with `n`
-/// requests, each gets a row at least once in any `⌈n / rows⌉` consecutive steps.
+/// After the step, a request that got no row has waited longer than the requests that got a row. So
+/// each of `n` decoding requests gets a row at least once in any `⌈n / rows⌉` consecutive steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 2: take_turns")
 }

@@ -19,11 +19,12 @@ pub struct DraftLength {
     pub max: usize,
     /// The costs of drafting and verifying.
     pub costs: Costs,
-    /// Number of drafts that were tested; older ones count less.
+    /// Weighted number of drafts that were tested. Older drafts weigh less.
     tested: f64,
-    /// Number of drafts that were kept; older ones count less.
+    /// Weighted number of drafts that were kept. Older drafts weigh less.
     accepted: f64,
-    /// Number of consecutive passes, since the last trial, for which [`best_length`] was 0.
+    /// Number of consecutive passes for which [`best_length`] was 0, since the last trial (see
+    /// [`PROBE`]).
     idle: usize,
 }
 

@@ -16,7 +16,7 @@ use crate::{
 /// Proposes tokens.
 pub trait Drafter {
     /// Returns at most `k` tokens that may follow the text, each with the distribution that it was
-    /// drawn from. Returns fewer, or none, if it has no more to propose.
+    /// drawn from. Returns fewer, or none, if the drafter has no more to propose.
     ///
     /// # Errors
     /// If the drafter's model cannot run on the text.

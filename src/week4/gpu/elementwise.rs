@@ -20,10 +20,10 @@ struct Sizes { n: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Returns the number of workgroups `[x, y, 1]` that have a thread for each of `n` items, with
-/// `per_group` threads per workgroup. `y` is the smallest sufficient number of rows, each of at
-/// most [`GROUPS`] workgroups. `x` is the smallest sufficient number of workgroups per row. If `n`
-/// is 0, returns one workgroup.
+/// Returns the size `[x, y, 1]` of a grid of workgroups for `n` items, if each workgroup handles
+/// `per_group` items. `y` is the smallest sufficient number of rows, each of at most [`GROUPS`]
+/// workgroups. `x` is the smallest sufficient number of workgroups per row. If `n` is 0, returns
+/// one workgroup.
 ///
 /// # Errors
 /// If [`GROUPS`] rows are not enough. The message is one line with the number of items.

@@ -33,7 +33,7 @@ fn half_float(at: u32) -> f32 {
 ///
 /// - `fn scale(block: u32) -> f32` returns the scale of block number `block` of the whole matrix.
 /// - `fn four(block: u32, i: u32) -> vec4<f32>` returns the block's elements `4 · i` to
-///   `4 · i + 3`, before they are scaled; `i` is below 8.
+///   `4 · i + 3`, before they are scaled. The index `i` is below 8.
 #[must_use]
 pub fn q8_0() -> &'static str {
     todo!("week4-day5 task 3: q8_0")

@@ -85,7 +85,7 @@ impl Graph {
     }
 
     /// Adds a node. The node's name is only the current prefix. Does not check `layout`, which the
-    /// functions below compute.
+    /// caller must compute, as [`Graph::mul_mat`] does.
     ///
     /// # Errors
     /// If a source is not a node of this graph (the message has the source's number). Also if

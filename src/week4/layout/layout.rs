@@ -33,10 +33,10 @@ impl Layout {
     /// one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`] axes, or one has no elements. Also if a row is not a whole
-    /// number of blocks, or the number of bytes does not fit into a `usize`. The message names
-    /// `sizes`. For a row that is not a whole number of blocks, it also names the type and the
-    /// number of elements in one of its blocks.
+    /// If there are more than [`AXES`] axes, or an axis has no elements. Also if a row is not a
+    /// whole number of blocks, or the number of bytes does not fit into a `usize`. The message
+    /// names `sizes`. For a row that is not a whole number of blocks, the message also names the
+    /// type and the number of elements in a block of that type.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }

@@ -40,7 +40,7 @@ impl Layout {
         todo!("week4-day1 task 2: Layout::permute")
     }
 
-    /// Swaps axes 0 and 1, so that rows become columns.
+    /// Returns the same elements with axes 0 and 1 swapped, so that rows become columns.
     ///
     /// # Errors
     /// The same as for [`Layout::permute`].

@@ -48,8 +48,8 @@ pub struct Gathered {
     pub rows: Input,
     /// The rows of the current expert.
     pub input: Input,
-    /// The products, before they are copied to `out`. They may be those of one expert at a time, or
-    /// of all experts in order.
+    /// The products, before they are copied to `out`. This buffer may hold the products of one
+    /// expert at a time, or of all experts in order.
     pub output: Vec<f32>,
 }
 

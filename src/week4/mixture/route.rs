@@ -14,9 +14,9 @@ pub enum Routing {
     TopKFirst,
 }
 
-/// Finds the experts with the largest logits, as many as `chosen` has room for. The largest comes
-/// first. Of equal logits, the expert with the lower number comes first. `logits [n]` has a logit
-/// for each expert.
+/// Fills `chosen` with the experts that have the largest logits. The expert with the largest logit
+/// comes first. Of equal logits, the expert with the lower number comes first. `logits [n]` has a
+/// logit for each expert.
 ///
 /// # Panics
 /// If there are fewer experts than `chosen` has room for.

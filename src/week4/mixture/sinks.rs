@@ -1,7 +1,7 @@
 //! Day 6. Attention with a sink: each head has an extra logit that takes part in the softmax but
 //! has no value.
 //!
-//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; in
+//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks". In
 //! gpt-oss, the sink is a learned number.
 //!
 //! Tasks here: week4-day6 task 3 (`softmax_with_sink`, `begin`, `attend_with_sinks`). Everything

@@ -25,7 +25,7 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
 /// The cache pages of one layer.
 #[derive(Debug)]
 pub struct PageTable {
-    /// Number of positions that a row of this layer sees; `None` means all.
+    /// Number of positions that a row of this layer sees, or `None` for all.
     pub window: Option<usize>,
     /// Number of positions per page.
     pub page_len: usize,

@@ -40,7 +40,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     todo!("week4-day7 task 1: dot")
 }
 
-/// The activations of a product: each is about `values · scale`.
+/// The quantized activations of a product. Activation `i` is about `values[i] · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
     /// The activations as int16.

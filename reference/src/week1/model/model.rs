@@ -22,7 +22,7 @@ use super::{
 /// head, it scores them.
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// `[V, E]`
+    /// The table, `[V, E]`.
     pub weight: Tensor,
 }
 
@@ -82,7 +82,7 @@ pub struct Model {
     /// The settings in the checkpoint's `config.json`, except that [`Model::build`] limits
     /// `max_positions` to [`MAX_CONTEXT`].
     pub config: ModelConfig,
-    /// Token embedding, and the output head too if the two are tied.
+    /// Token embedding. It is also the output head if `lm_head` is `None`.
     pub embedding: Embedding,
     /// The layers, first to last.
     pub blocks: Vec<TransformerBlock>,

@@ -39,9 +39,9 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
 /// position `p`.
 #[derive(Debug, Clone)]
 pub struct RopeTables {
-    /// `[P, D/2]`
+    /// Cosines, `[P, D/2]`.
     pub cos: Tensor,
-    /// `[P, D/2]`
+    /// Sines, `[P, D/2]`.
     pub sin: Tensor,
 }
 
@@ -156,8 +156,9 @@ pub fn rope_at_positions(
 }
 
 /// Converts a query or key projection from the half-split form to the interleaved form by
-/// reordering its rows. The result of attention does not change. Within each head, row `i` moves to
-/// row `2i`, and row `i + D/2` to row `2i + 1`.
+/// reordering its rows. Within each head, row `i` moves to row `2i`, and row `i + D/2` to row
+/// `2i + 1`. If both projections are converted, attention with [`rope_interleaved`] gives the same
+/// result as before with [`rope_half_split`].
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
 /// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama

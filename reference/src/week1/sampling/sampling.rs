@@ -14,8 +14,8 @@ use super::{attention::softmax, generate::argmax};
 
 pub use tiny_llm_formats::request::SamplerOptions;
 
-/// Divides the logits by `temperature`. At 0, only the largest logit stays (the first of several
-/// equal ones), and every other logit becomes `−inf`.
+/// Divides the logits by `temperature`. If `temperature` is 0, keeps only the largest logit (the
+/// first, if several are equal) and sets all others to `−inf`.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // SOLUTION week1-day7 task 1
     if temperature == 0.0 {
@@ -62,9 +62,10 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 // END SOLUTION
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`. Among equally probable tokens, lower ids come first. The token that brings the sum to
-/// `p` is kept too, so at least one token always remains. `p ≥ 1` keeps all. Probabilities are
-/// added in f64, because rounding errors add up over the many thousands of tokens of a vocabulary.
+/// least `p`, and sets all other logits to `−inf`. Among equally probable tokens, lower ids come
+/// first. The token that brings the sum to `p` is kept too, so at least one token always remains.
+/// If `p ≥ 1`, all tokens are kept. Probabilities are added in f64, because rounding errors add up
+/// over the many thousands of tokens of a vocabulary.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -84,8 +85,8 @@ pub fn top_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Keeps the tokens that are at least `p` times as probable as the most probable one. `p` is in
-/// `[0, 1]`; 0 keeps all.
+/// Keeps the tokens that are at least `p` times as probable as the most probable token, and sets
+/// all other logits to `−inf`. `p` is in `[0, 1]`. If `p` is 0, all tokens are kept.
 ///
 /// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
 pub fn min_p(logits: &mut [f32], p: f32) {
@@ -175,8 +176,8 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // END SOLUTION
 }
 
-/// A sampler. It applies the functions above, in the order that the module's comment gives, and
-/// draws a token with an [`Rng`].
+/// A sampler. It applies [`repetition_penalty`], [`apply_temperature`], [`top_k`], [`top_p`] and
+/// [`min_p`] to the logits, in this order, and then draws a token with [`draw`].
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Options that shape the distribution.

@@ -111,8 +111,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a count (eight bytes), which is the number of items that follow. Each item takes at
-    /// least `bytes_each` bytes, which must be 1 or more. So if a count is returned, it is safe to
-    /// allocate memory for that many items.
+    /// least `bytes_each` bytes, which must be 1 or more. Checks that this many items fit into the
+    /// rest of the file, so that it is safe to allocate memory for them.
     ///
     /// # Errors
     /// If the rest of the file is too short for that many items. The position is then unspecified.
@@ -158,13 +158,11 @@ impl<'a> Reader<'a> {
     /// If a field is wrong. The fields are checked in the order of this list. The message names the
     /// field that is wrong, what was found and what was expected.
     ///
-    /// - `magic`: the file is not GGUF. The message gives the file's first four characters as
-    ///   found, and `GGUF` as expected.
-    /// - `version`: the version is neither 2 nor 3. The message gives the version as found, and
-    ///   2 or 3 as expected. If swapping the bytes of the version gives 2 or 3, the message gives
-    ///   `big-endian` as found.
-    /// - `tensors` or `metadata`: the file is too short for this number of entries. The message
-    ///   gives the number as found.
+    /// - `magic`: the file is not GGUF. Found: the file's first four characters. Expected: `GGUF`.
+    /// - `version`: the version is neither 2 nor 3. Found: the version, or `big-endian` if swapping
+    ///   its bytes gives 2 or 3. Expected: 2 or 3.
+    /// - `tensors` or `metadata`: the file is too short for this number of entries. Found: the
+    ///   number.
     pub fn header(&mut self) -> Result<Header> {
         // SOLUTION week2-day2 task 1
         let magic: [u8; 4] = self.number("magic")?;

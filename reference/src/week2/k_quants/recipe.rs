@@ -100,9 +100,9 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
 }
 
 /// Returns the type of a matrix in the mix `Q4_K_M`, for rows that are whole blocks. ([`fitting`]
-/// handles other rows.) The output head (the embedding, if the two are tied) is `Q6_K`. So are
-/// `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true. Everything else is
-/// `Q4_K`.
+/// handles other rows.) The type is `Q6_K` for the output head, which may be the embedding (see
+/// [`is_output`]). It is also `Q6_K` for `attn_v` and `ffn_down` in the layers for which
+/// [`use_more_bits`] is true. For everything else, the type is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     // SOLUTION week2-day4 task 5

@@ -18,7 +18,7 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Returns this rung's dot-product function for rows of this type.
+/// Returns the fused rung's dot-product function for rows of this type.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Dot {
     match tensor_type {

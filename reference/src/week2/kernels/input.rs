@@ -11,8 +11,8 @@ pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, S
 /// rounded to the nearest integer.
 ///
 /// - If all activations that share a scale are 0, the scale is 0.
-/// - If one of them is NaN or infinite, the scale is NaN. The integers don't matter then, because
-///   every product with them is NaN.
+/// - If an activation is NaN or infinite, its scale is NaN. The integers with this scale don't
+///   matter then, because every product with them is NaN.
 /// - Values past the end of the row are 0. If all values of a scale are past the end, the scale is
 ///   0 too.
 /// - A scale for 256 activations is stored in all eight elements of `scales`.

@@ -2,12 +2,12 @@
 //! small integers, like the codes of the weights. So the products are computed exactly, in integer
 //! arithmetic, and floats are needed only once for each scale.
 //!
-//! `Σ d·q · s·p = d · s · Σ q·p`: the weights have the scale `d` and codes `q`, and the activations
-//! have the scale `s` and values `p`. A block of 32 weights is multiplied by 32 activations, which
-//! may have their own scale. A block of 256 weights is multiplied by a super-block of 256
-//! activations with a single scale, so the block's own scales can be multiplied as integers.
-//! Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`], which are computed once for all
-//! rows of all matrices.
+//! Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. Here, the weights have the scale
+//! `d` and codes `q`, and the activations have the scale `s` and values `p`. A block of 32 weights
+//! is multiplied by 32 activations, which may have their own scale. A block of 256 weights is
+//! multiplied by a super-block of 256 activations with a single scale, so the block's own scales
+//! can be multiplied as integers. Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`],
+//! which are computed once for all rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -20,8 +20,8 @@ use crate::week2::{
     input::Int8SuperBlock,
 };
 
-/// Returns this rung's dot-product function for rows of this type. Returns `None` for all types
-/// that are not listed here.
+/// Returns the integer rung's dot-product function for rows of this type. Returns `None` unless the
+/// type is `Q8_0`, `Q4_0`, `Q5_0`, `Q4_K` or `Q6_K`.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {

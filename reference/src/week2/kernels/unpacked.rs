@@ -54,7 +54,7 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
 /// Computes `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each
 /// weight row is unpacked once for all rows of activations.
 ///
-/// `unpack` unpacks a row's blocks into as many super-blocks as a row of `x` has.
+/// `unpack` unpacks the blocks of one weight row into `x.super_blocks()` super-blocks.
 pub fn matrix_matrix(
     mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
     weight: &Matrix,

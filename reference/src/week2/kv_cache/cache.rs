@@ -23,10 +23,11 @@ use super::{
 ///
 /// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
 ///   dense cache returns one run for a range, and a paged cache returns a run for each page.
-/// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
-///   positions) or at the end of the range, and nowhere else. So a page holds whole tiles.
-///   Attention reads a run tile by tile (day 7) and rounds once for each tile. So its result is the
-///   same to the last bit, no matter how the cache divides its memory.
+/// - **A run ends at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
+///   positions) or at the end of the range, and nowhere else. So a page must hold whole tiles.
+///   Attention reads a run tile by tile (day 7), and its rounding depends on where each tile begins
+///   and ends. The rule makes attention's result the same to the last bit, no matter how the cache
+///   divides its memory.
 /// - **Positions are given as ranges, not as lengths**: a model with a sliding window looks only at
 ///   the last positions, and a cache may free the earlier ones.
 pub trait KvCache: Sync {
@@ -83,10 +84,11 @@ pub trait KvCache: Sync {
         false
     }
 
-    /// If the cache has its own method for attention, computes attention with it and returns true.
-    /// Such a method computes what [`attend`](super::attention::attend) computes, but may add in a
-    /// different order. By default, a cache has no such method. This function then returns false,
-    /// and the caller uses `attend`.
+    /// Computes attention with the cache's own implementation and returns true. Returns false if
+    /// the cache has no such implementation, or none for this plan. The default returns false. The
+    /// function [`attend`](super::attention::attend) calls this method first, and computes
+    /// attention itself if the result is false. The cache's own implementation may add in a
+    /// different order than that function.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -99,33 +101,34 @@ pub struct CacheShape {
     pub layers: usize,
     /// Maximum number of sequences.
     pub sequences: usize,
-    /// `H`, the number of key and value heads.
+    /// Number of key and value heads, `H`.
     pub kv_heads: usize,
-    /// `S`, the maximum number of positions of each sequence.
+    /// Maximum number of positions of each sequence, `S`.
     pub capacity: usize,
-    /// `D`, the number of elements in a head.
+    /// Number of elements in a head, `D`.
     pub head_dim: usize,
 }
 
 /// Keys or values of consecutive positions, `[n, D]`, as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cells<'a> {
-    /// f32, as computed.
+    /// Elements in f32, not rounded. In a q8_0 cache, packed scales and codes instead (see
+    /// [`KvCache::holds_q8`]).
     F32(&'a [f32]),
-    /// f16, rounded.
+    /// Elements rounded to f16.
     F16(&'a [f16]),
 }
 
 /// Keys and values of consecutive positions of one head, as they are stored in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run<'a> {
-    /// The first position.
+    /// The run's first position.
     pub start: usize,
-    /// Number of positions.
+    /// Number of positions in the run.
     pub len: usize,
-    /// `[len, D]`
+    /// Keys, `[len, D]`.
     pub keys: Cells<'a>,
-    /// `[len, D]`
+    /// Values, `[len, D]`.
     pub values: Cells<'a>,
 }
 
@@ -137,8 +140,7 @@ pub struct DenseCache {
     shape: CacheShape,
     keys: Numbers,
     values: Numbers,
-    /// `[sequences]`: for each sequence, the number of positions that have been written in every
-    /// layer.
+    /// For each sequence, the number of positions that have been written in every layer.
     lengths: Vec<usize>,
     computed: usize,
 }
@@ -155,9 +157,9 @@ pub(crate) enum Numbers {
 /// The elements of a cache, one after the other.
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
-    /// f32, as computed.
+    /// Elements in f32, not rounded.
     F32(Vec<f32>),
-    /// f16, rounded.
+    /// Elements rounded to f16.
     F16(Vec<f16>),
 }
 
@@ -297,7 +299,7 @@ impl Numbers {
         matches!(self, Self::Q8(_))
     }
 
-    /// Like [`Store::copy`].
+    /// Copies the `n` elements at index `from` to index `to`.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         match self {
             Self::Plain(store) => store.copy(from, to, n),
@@ -305,7 +307,8 @@ impl Numbers {
         }
     }
 
-    /// Like [`Store::put`].
+    /// Writes `numbers` at index `at`, converted to the cache's type. For q8_0, `numbers` must be
+    /// whole rows.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         match self {
             Self::Plain(store) => store.put(at, numbers),
@@ -313,7 +316,8 @@ impl Numbers {
         }
     }
 
-    /// Like [`Store::prefetch`].
+    /// Prefetches the `n` elements at index `at`, which will be read next. `in_a_row` says whether
+    /// these elements directly follow the elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
             Self::Plain(store) => store.prefetch(at, n, in_a_row),
@@ -321,8 +325,8 @@ impl Numbers {
         }
     }
 
-    /// Like [`Store::get`]. For q8_0, returns packed scales and codes: each `f32` just holds 32 of
-    /// their bits and is not a number.
+    /// Returns the `n` elements at index `at`. For q8_0, returns packed scales and codes: each
+    /// `f32` just holds 32 of their bits and is not a number.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::Plain(store) => store.get(at, n),
@@ -382,7 +386,7 @@ impl Store {
 /// prefetches the next `n` rows, or as many as are left.
 ///
 /// # Panics
-/// If `cells` has fewer rows, or `out` is too short.
+/// If `cells` has fewer than `from + n` rows, or `out` is too short.
 #[track_caller]
 pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
     let range = from * dim..(from + n) * dim;

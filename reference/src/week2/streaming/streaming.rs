@@ -36,10 +36,10 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Replaces each score with its weight `e^(score − max)`, where `max` is the maximum of all
-    /// scores so far, including these. `scores` may be empty. Returns the factor
-    /// `e^(old max − new max)`. The caller must multiply its own sums, which were computed with the
-    /// old maximum, by this factor.
+    /// Adds `scores`, which may be empty, to `self`. Replaces each score with its weight
+    /// `e^(score − max)`, where `max` is the maximum of all scores so far, including these. Returns
+    /// the factor `e^(old max − new max)`. The caller must multiply its own sums, which were
+    /// computed with the old maximum, by this factor.
     ///
     /// - For the first scores, the factor is 0, because nothing has been added up yet.
     /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
@@ -117,7 +117,7 @@ pub const MAX_BLOCK_QUERIES: usize = 128;
 /// One query of a block: the query of one head in one row.
 #[derive(Debug, Clone)]
 pub struct Query<'a> {
-    /// `[D]`
+    /// The query vector, `[D]`.
     pub q: &'a [f32],
     /// The positions that the query may see. There is at least one.
     pub visible: Range<usize>,

@@ -8,7 +8,7 @@
 //! - how many rows each request gets in a step: `scheduling/shares.rs`
 //! - how tokens are chosen from logits: `batching/choose.rs`
 //! - records of the times of each request's events: `batching/records.rs`
-//! - functions that read its state: `batching/asked.rs`
+//! - functions that read the engine's state: `batching/asked.rs`
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
@@ -32,8 +32,8 @@ use super::{
 use crate::week2::{cache::DenseCache, rows::Row};
 
 /// The engine: requests, a model and a cache. Requests are served in the order of their arrival.
-/// Each request joins the batch as soon as a slot is free, and leaves it as soon as it is done,
-/// while the other requests continue.
+/// Each request joins the batch as soon as a slot is free. A finished request leaves the batch at
+/// once, while the other requests continue.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
     pub(crate) context: usize,
@@ -113,8 +113,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reserves room in the cache for the positions that the step will write, the oldest request
-    /// first. If there isn't enough for a request, drops its drafts. If there still isn't enough,
-    /// preempts the youngest request and tries again.
+    /// first. If there isn't enough room for a request, drops the request's drafts. If there still
+    /// isn't enough room, preempts the youngest request and tries again.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -195,10 +195,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 
 /// Appends `rows` rows of a request: one for each of the first `rows` tokens that have not been
 /// computed, each at its own position. Only the row of the request's very last token requests
-/// logits, because the token after any other one is already known.
+/// logits. After every other token, the next token is already known.
 ///
 /// # Panics
-/// If the request has no slot, or fewer than `rows` tokens are left.
+/// If the request has no slot, or fewer than `rows` tokens that have not been computed.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     // SOLUTION week3-day1 task 4
     let slot = sequence.slot.expect("only a request with a slot is computed");

@@ -30,7 +30,8 @@ impl Slots {
         self.owners[slot]
     }
 
-    /// Gives a request the free slot with the lowest number, if there is one.
+    /// Assigns the free slot with the lowest number to a request, and returns the slot. Returns
+    /// `None` if no slot is free.
     pub fn claim(&mut self, id: RequestId) -> Option<usize> {
         // SOLUTION week3-day1 task 3
         let slot = self.owners.iter().position(Option::is_none)?;

@@ -92,7 +92,8 @@ impl JsonState {
         Self { place, ..self }
     }
 
-    /// Returns the state after an opening bracket, or `None` if [`MOST_DEPTH`] are open already.
+    /// Returns the state after an opening bracket, or `None` if [`MOST_DEPTH`] brackets are already
+    /// open.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
         let (object, place) = match container {

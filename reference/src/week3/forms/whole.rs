@@ -1,5 +1,5 @@
-//! Day 7. Complete JSON within a token limit: what is still missing from a text, and after which
-//! tokens the text can still be completed.
+//! Day 7. Keeps JSON answers within a token limit: finds the shortest text that completes the JSON
+//! so far, and the tokens after which the limit still leaves room for such a text.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.
@@ -69,7 +69,7 @@ pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // END SOLUTION
 }
 
-/// The price of each token in each state. Prices are stored for later calls.
+/// A store for the price of each token in each state. [`Prices::of`] defines and computes prices.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -106,7 +106,7 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     /// no tokens spell the closing text.
     ///
     /// Prices of a stored state are not computed again. When the maximum number of states is
-    /// stored, all of them are removed before the next one is added.
+    /// stored, all of these states are removed before the next state is added.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -140,8 +140,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
 /// too few tokens would be left after it to complete the text.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
-/// in `stop` ends the text and is not part of it. It is allowed only if the text is `complete`; its
-/// entry in `prices` is ignored. The other logits don't change.
+/// in `stop` ends the text and is not part of it. Such a token is allowed only if the text is
+/// `complete`, and its entry in `prices` is ignored. The other logits don't change.
 ///
 /// # Panics
 /// If `prices` and `logits` differ in length.

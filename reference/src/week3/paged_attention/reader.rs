@@ -72,7 +72,7 @@ impl Default for Desk {
 }
 
 impl Desk {
-    /// Minimum number of queries for which transposing a tile of keys is faster.
+    /// Minimum number of queries at which transposing a tile of keys pays off.
     const MANY: usize = 32;
 
     /// Creates buffers for tiles that this many queries use. The number affects only speed: the
@@ -214,7 +214,7 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // END SOLUTION
 }
 
-/// Reads these positions page by page, for all readers that may see them. If neighbouring readers
+/// Reads `positions` page by page, for all readers that may see them. If neighbouring readers
 /// share a page, reads it once for all of them: from the first position that any of them sees,
 /// rounded down to a multiple of [`TILE`], to the last position that any of them sees.
 pub fn read_pages(

@@ -1,5 +1,5 @@
-//! Day 3. A paged cache: a sequence has as many pages as its positions need, and may share pages
-//! with other sequences.
+//! Day 3. A paged cache: each sequence has only the pages that its positions need, and may share
+//! pages with other sequences.
 //!
 //! Tasks here: week3-day3 task 2 (`PagedCache::write`, `PagedCache::truncate`,
 //! `PagedCache::reserve`, `PagedCache::first_run`, `PagedCache::start`), week3-day3 task 3
@@ -117,9 +117,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Releases every page that holds none of the kept positions, including reserved pages.
-    /// Releases them in the order of their positions, so that the next sequence gets them in the
-    /// same order.
+    /// Keeps the first `len` positions. Releases every page that holds none of these positions,
+    /// including reserved pages. Releases the pages in the order of their positions, so that the
+    /// next sequence gets them in the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         // SOLUTION week3-day3 task 2
         let len = len.min(self.lengths[sequence]);
@@ -148,7 +148,7 @@ impl Pages for PagedCache {
 impl EngineCache for PagedCache {
     /// Reserves a sequence's positions up to `len`, and returns whether that was possible.
     /// Afterwards, each of these positions has a page, and the sequence is the only owner of every
-    /// page that holds one of the new positions. Shared pages are copied first, then new ones are
+    /// page that holds one of the new positions. Shared pages are copied first, then new pages are
     /// allocated.
     ///
     /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
@@ -182,8 +182,8 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// Creates an empty cache of `pages` pages, each with `page_len` positions. All sequences take
-    /// their pages from these, so a sequence's capacity is at most `pages · page_len`.
+    /// Creates an empty cache with a pool of `pages` pages, each with `page_len` positions. All
+    /// sequences share this pool, so a sequence's capacity is at most `pages · page_len`.
     ///
     /// # Panics
     /// If `page_len` is 0 or not a multiple of [`TILE`]. Every run except the last must end at a
@@ -231,7 +231,7 @@ impl PagedCache {
         &mut self.pool
     }
 
-    /// Returns the pool and a sequence's table.
+    /// Returns the pool, mutably, and a sequence's pages in the order of its positions.
     pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
         (&mut self.pool, &self.tables[sequence])
     }
@@ -260,9 +260,10 @@ impl PagedCache {
         2 * layers * kv_heads * self.page_len * self.cache_type.row_bytes(head_dim)
     }
 
-    /// Gives the empty sequence `to` all positions of `from`, without copying them. Every page that
-    /// holds some of these positions gets one more owner, including the last page, which may be
-    /// only partly full. The first sequence that writes into a shared page gets its own copy.
+    /// Shares all positions of the sequence `from` with the empty sequence `to`, without copying
+    /// them. Every page that holds some of these positions gets one more owner, including the last
+    /// page, which may be only partly full. The first sequence that writes into a shared page gets
+    /// its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -316,7 +317,7 @@ impl PagedCache {
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of `positions`: the positions in the same page as the first one.
+    /// Returns the first run of `positions`: those that are in the same page as the first position.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.
@@ -339,9 +340,9 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is
-    /// one, because they are read next. Unless the two pages are consecutive, the processor can't
-    /// predict the next address.
+    /// Prefetches a head's keys and values in page `i + 1` of a sequence, if there is such a page.
+    /// These keys and values are read next. The processor can predict their address only if the
+    /// two pages have consecutive numbers in the pool.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -372,7 +373,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements in a page's keys. The page's values have as many elements.
+/// Returns the number of elements in a page's keys. The page's values have the same number.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

@@ -29,14 +29,14 @@ use crate::week2::{
     model::Model,
 };
 
-/// The bytes that the file begins with. The line break at their end is damaged if a program has
-/// treated the file as text.
+/// The bytes that a prompt file begins with. The line break at their end is damaged if a program
+/// has treated the file as text.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
 /// The version of the file format.
 pub const VERSION: u32 = 1;
 
-/// Number of bytes before the tokens.
+/// Size of a prompt file's header in bytes. The tokens follow the header.
 pub const HEADER: usize = 40;
 
 /// Marks the file of a q8_0 cache: [`PromptKey::new`] XORs this constant into the model's

@@ -33,7 +33,7 @@ impl Draft {
 /// How many of a pass's drafts were accepted, and the token that follows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Number of drafts that became part of the text. These are always the first ones of the pass.
+    /// Number of drafts that became part of the text: always the first drafts of the pass.
     pub accepted: usize,
     /// The token after the accepted drafts.
     pub next: u32,

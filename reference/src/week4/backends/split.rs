@@ -45,12 +45,12 @@ pub struct Schedule {
 impl Schedule {
     /// Cuts `order` into splits. A new split begins where the backend changes. `placed` gives the
     /// backend of every node that is computed. Leaves and views belong to no split. `results` are
-    /// the graph's results; [`Schedule::results`] are the corresponding nodes of the new graph.
+    /// the graph's results. [`Schedule::results`] are the corresponding nodes of the new graph.
     ///
     /// If a node reads another backend's result, that result is copied once to the node's backend,
-    /// before the first split there that reads it. All later splits and all views on that backend
-    /// use this copy. If the node reads a view, the view's root is copied, because the root owns
-    /// the bytes.
+    /// before that backend's first split that reads the result. All later splits and all views on
+    /// that backend use this copy. If the node reads a view, the view's root is copied, because the
+    /// root owns the bytes.
     ///
     /// # Errors
     /// Never for a valid graph.

@@ -2,9 +2,10 @@
 //!
 //! Tasks here: week4-day5 task 5 (`attention`). Everything else is provided.
 
-/// The kernel's inputs and outputs. `queries [rows, heads, d]`; `keys` and `values [positions,
-/// kv_heads, d]`; `result [rows, heads, d]`. Row `t` sees the positions 0 to `sizes.first + t`.
-/// Scores are multiplied by `sizes.scale`.
+/// The attention kernel's inputs and outputs. The inputs are `queries [rows, heads, d]`,
+/// `keys [positions, kv_heads, d]` and `values [positions, kv_heads, d]`. The output is
+/// `result [rows, heads, d]`. Row `t` sees the positions 0 to `sizes.first + t`. Scores are
+/// multiplied by `sizes.scale`.
 pub const BINDINGS: &str = "
 struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: f32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -14,7 +15,7 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 @group(0) @binding(4) var<storage, read_write> result: array<f32>;
 ";
 
-/// The maximum head size, because each of 64 threads computes at most four elements of the result.
+/// The maximum head size: each of 64 threads computes at most four elements of a head's result.
 pub const LONGEST_HEAD: u32 = 256;
 
 /// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup. A

@@ -3,7 +3,7 @@
 //!
 //! Tasks here: week4-day5 task 2 (`rms_norm`). Everything else is provided.
 
-/// The kernel's inputs and outputs. `sizes.eps` is added to the mean square.
+/// The RMSNorm kernel's inputs and outputs. The kernel adds `sizes.eps` to the mean square.
 pub const BINDINGS: &str = "
 struct Sizes { width: u32, rows: u32, eps: f32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

@@ -88,7 +88,7 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Swaps axes 0 and 1, so that rows become columns.
+    /// Returns the same elements with axes 0 and 1 swapped, so that rows become columns.
     ///
     /// # Errors
     /// The same as for [`Layout::permute`].

@@ -101,8 +101,8 @@ impl<'a> Cache<'a> {
     /// in integers.
     ///
     /// Needs 6 bytes of `scratch` memory for each position of the cache's capacity (used or not),
-    /// 10 bytes for each element of a head, and padding for alignment. So if there is enough for
-    /// the first token, there is enough for the last one too.
+    /// 10 bytes for each element of a head, and padding for alignment. So if `scratch` is large
+    /// enough for the first token, it is large enough for the last token too.
     ///
     /// # Errors
     /// If `scratch` is too small.
