@@ -149,7 +149,7 @@ pub(crate) fn give_back(
         let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
         returned.push(format!("{}: returned {}", file.path, names.join(", ")));
     }
-    ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
+    ensure!(!returned.is_empty(), "found no borrowed task in {typed}");
     ensure!(
         edited.is_empty() || force,
         "nothing was returned, because you have changed borrowed code:\n\

@@ -174,7 +174,7 @@ fn what_the_learner_has_begun_is_left() {
     assert_eq!(text(root.path()), before);
     assert_eq!(
         take(root.path(), None, false).unwrap_err().to_string(),
-        "nothing is borrowed in week1-day1"
+        "found no borrowed task in week1-day1"
     );
 }
 

@@ -121,8 +121,8 @@ impl<'a> Reader<'a> {
     /// of metadata entries (eight bytes each).
     ///
     /// # Errors
-    /// If a field is wrong. The fields are checked in the order of this list. The message names the
-    /// field that is wrong, what was found and what was expected.
+    /// If a field is wrong. The message names the field, what was found and what was expected. The
+    /// fields are checked in this order:
     ///
     /// - `magic`: the file is not GGUF. Found: the file's first four characters. Expected: `GGUF`.
     /// - `version`: the version is neither 2 nor 3. Found: the version, or `big-endian` if swapping

@@ -122,7 +122,8 @@ impl PrefixIndex {
     /// keeps that entry, and inserts neither this page nor any later page of the text.
     ///
     /// Inserting counts as a use of every page of the text that is then in the index, including
-    /// pages that were already there. Update their times from the last to the first.
+    /// pages that were already there. Give these pages new values of `used`, from the last page to
+    /// the first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }

@@ -102,8 +102,8 @@ impl<S> Prices<S> {
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     /// Returns the prices `[V]` in this state. A token's price is the minimum number of tokens that
-    /// spell the closing text after that token. It is [`NEVER`] if the token may not follow, or if
-    /// no tokens spell the closing text.
+    /// spell the closing text after that token. It is [`NEVER`] if the grammar does not allow the
+    /// token next, or if no tokens spell the closing text.
     ///
     /// Prices of a stored state are not computed again. When the maximum number of states is
     /// stored, all of these states are removed before the next state is added.
@@ -136,8 +136,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Sets the logit of every forbidden token to −∞. A token is forbidden if it may not follow, or if
-/// too few tokens would be left after it to complete the text.
+/// Sets the logit of every forbidden token to −∞. A token is forbidden if the grammar does not allow
+/// it next, or if too few tokens would be left after it to complete the text.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
 /// in `stop` ends the text and is not part of it. Such a token is allowed only if the text is

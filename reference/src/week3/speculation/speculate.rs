@@ -22,7 +22,7 @@ use crate::{
 pub struct Counts {
     /// Number of forward passes that ended with a new token.
     pub passes: u64,
-    /// Number of tokens that were proposed in these passes.
+    /// Number of tokens that were proposed as drafts in these `passes`.
     pub drafted: u64,
     /// Number of proposed tokens that became part of the text.
     pub accepted: u64,
