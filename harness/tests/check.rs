@@ -206,10 +206,10 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     let scaled = |factor: f32| {
         diagnosis(&[2.0 * factor, 4.0 * factor, 8.0 * factor], &[2.0, 4.0, 8.0], 1e-3)
     };
-    assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one, 1/2 of it.");
+    assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one, which is 1/2 of it.");
     assert_eq!(
         scaled(8f32.powf(-0.5)),
-        "Every element is 0.3536 times the expected one, 1/2.8284 of it."
+        "Every element is 0.3536 times the expected one, which is 1/2.8284 of it."
     );
     assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
     assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");
@@ -230,7 +230,7 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
         "1 of 2 elements are infinite where a finite number belongs."
     );
     assert_eq!(diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0), "1 of 2 elements are NaN.");
-    assert!(diagnosis(&[NAN, NAN], &[1.0, 2.0], 0.0).starts_with("2 of 2 elements are NaN: one "));
+    assert!(diagnosis(&[NAN, NAN], &[1.0, 2.0], 0.0).starts_with("2 of 2 elements are NaN. One "));
     for special in [INF, NAN] {
         assert_eq!(diagnosis(&[NAN, special], &[1.0, special], 0.0), "1 of 2 elements are NaN.");
     }
