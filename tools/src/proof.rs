@@ -184,12 +184,14 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
 
 /// Writes one profile for everything that is proved, to a file that cargo finds above all copies.
 /// It has no debug information, which would take gigabytes. Builds are not incremental, because
-/// most crates are built once. Code is optimized where the tests spend their time.
+/// most crates are built once. The exception is the bridge, which is built again for each change of
+/// the reference, by a single thread. Code is optimized where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
     let mut text = "[profile.dev]\ndebug = false\nincremental = false\n".to_owned();
     for package in OPTIMIZED {
         let _ = write!(text, "\n[profile.dev.package.{package}]\nopt-level = 1\n");
     }
+    text += "\n[profile.dev.package.tiny-llm-bridge]\nincremental = true\n";
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
 }
 
