@@ -147,7 +147,8 @@ impl Desk {
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values of
     /// the current tile. `sums [G, D]` belong to the queries from index `at` on. Before the call,
-    /// replace the scores from [`Desk::score`] with attention weights, and fill in the factors.
+    /// replace the scores from [`Desk::score`] with the weights `e^(score − max)`, and fill in the
+    /// factors.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];

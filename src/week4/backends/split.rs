@@ -33,8 +33,8 @@ pub struct Schedule {
     /// The splits, in the order in which they run.
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
-    /// is not copied: it stays in the memory of the backend that owns the viewed bytes. A view of
-    /// a leaf belongs to backend 0.
+    /// is not copied: it stays in the memory of the backend that owns the viewed bytes. A result
+    /// that is a view of a leaf belongs to backend 0.
     pub results: Vec<NodeId>,
     /// `[nodes of the graph]`, the backend whose memory has a node's bytes. It is `None` only for
     /// leaves, because every backend that reads a leaf has its own copy. A view of a leaf belongs

@@ -17,8 +17,8 @@ use super::{
 /// The part of the arena that each buffer uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// For each node, the range of its bytes in the arena. `None` for leaves, views and nodes outside
-    /// the order.
+    /// For each node, the range of its bytes in the arena. `None` for leaves, views and nodes
+    /// outside the order.
     pub parts: Vec<Option<Range<usize>>>,
     /// Length of the arena in bytes.
     pub peak: usize,

@@ -136,8 +136,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Sets the logit of every forbidden token to −∞. A token is forbidden if the grammar does not allow
-/// it next, or if too few tokens would be left after it to complete the text.
+/// Sets the logit of every forbidden token to −∞. A token is forbidden if the grammar does not
+/// allow it next, or if too few tokens would be left after it to complete the text.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
 /// in `stop` ends the text and is not part of it. Such a token is allowed only if the text is
