@@ -298,9 +298,7 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
             Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
-            _ if count == n => ". One early NaN can cause all of them: follow the numbers from \
-                                the input to the first NaN."
-                .to_owned(),
+            _ if count == n => ". One early NaN can cause all of them: find the first NaN.".into(),
             _ => format!("{rows}."),
         };
         return Some(format!("{count} of {n} elements are NaN{lead}"));
