@@ -73,8 +73,8 @@ const SPLITS: &Part = &Part {
     },
 };
 
-const ONE_VIEW_BACK: &str = "\n  diagnosis You look only one view back. A view may be of another \
-                             view: `graph.root` follows all of them.";
+const ONE_VIEW_BACK: &str = "\n  diagnosis You follow a view only to its source, which may \
+                             itself be a view. Call `graph.root` to follow all views.";
 
 /// Every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {

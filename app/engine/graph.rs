@@ -21,7 +21,9 @@ pub(crate) fn session(
     let engine = options.engine.as_deref();
     match engine {
         None | Some("direct") if options.backend.is_some() => {
-            return wrong("--backend: needs --engine graph, which runs on backends".to_owned());
+            return wrong(
+                "--backend: only a graph runs on backends; use --engine graph".to_owned(),
+            );
         }
         None | Some("direct") => return Ok(None),
         Some("graph" | "arena") => {}

@@ -182,10 +182,10 @@ fn whose(rung: Rung, types: &[TensorType]) -> String {
     match (decode.is_empty(), rest.is_empty(), prompts) {
         (true, ..) => " (provided)".to_owned(),
         (false, true, true) => " (yours)".to_owned(),
-        (false, true, false) => " (yours; provided for prompts)".to_owned(),
-        (false, false, true) => format!(" (yours for {}, else provided)", listed(&decode)),
+        (false, true, false) => " (yours for decode, provided for prefill)".to_owned(),
+        (false, false, true) => format!(" (yours for {}, otherwise provided)", listed(&decode)),
         (false, false, false) => {
-            format!(" (yours for {} token by token, else provided)", listed(&decode))
+            format!(" (yours for decode with {}, otherwise provided)", listed(&decode))
         }
     }
 }

@@ -19,7 +19,7 @@ use tiny_llm_formats::request::Request;
     after_help = "The prompt is continued as plain text. To talk to a chat model, use `chat`.\n\
               If the tokenizer requires a start token (Llama), the command adds it.\n\
               A line break at the end of standard input is removed.\n\
-              --raw turns off both of these changes.\n\n\
+              With --raw, the command adds no start token and keeps the line break.\n\n\
               Exit codes: 0 success, 1 error, 2 invalid option, 101 a task of the course is not\n\
               solved yet, 130 interrupted by Ctrl-C."
 )]

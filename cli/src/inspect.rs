@@ -63,7 +63,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
         let _ = writeln!(
             text,
             "\n\
-             a decoded token reads {bytes} bytes of weights\n\
+             decoding a token reads {bytes} bytes of weights\n\
              {threads} thread{s} can read {:.1} GB/s: at most {tokens_per_second:.1} tokens/s",
             bandwidth / 1e9
         );

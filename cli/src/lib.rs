@@ -90,7 +90,7 @@ struct Cli {
 enum Command {
     /// Continues a prompt (from -p or standard input).
     Generate(generate::Args),
-    /// Answers a file of requests, many at a time. Each line is a JSON object.
+    /// Answers the requests in a file, many at a time. Each line is a JSON object.
     Batch(batch::Args),
     /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),
@@ -102,7 +102,7 @@ enum Command {
     Logits(logits::Args),
     /// Measures load time, prefill and decode speed, and memory. Needs no tokenizer.
     Bench(bench::Args),
-    /// Simulates the scheduler of batches under load, with a cost model for each step.
+    /// Simulates the batch scheduler under load, with a cost model for each step.
     Simulate(simulate::Args),
     /// Scores a model on held-out data: perplexity on stories, and exact answers to questions.
     Score(score::Args),

@@ -131,7 +131,7 @@ fn every_day() -> [Command; 8] {
                     .help("Number of the hint, 1 to 3 [default: the first that you have not seen]"),
             ),
         Command::new("diff")
-            .about("Compare your solution of a task with the reference, after its tests pass")
+            .about("Compare your solution with the reference, once the task's tests pass")
             .arg(place("For example week1-day2 3, or softmax").required(true))
             .arg(flag("spoil", "Show the reference even if the tests fail")),
         Command::new("trace")
@@ -163,7 +163,7 @@ fn now_and_then() -> [Command; 5] {
         Command::new("borrow")
             .about("Replace every todo! of a task or day with the reference's code")
             .arg(place("For example week1-day2 3, or week1-day2 for its open tasks").required(true))
-            .arg(flag("before", "Borrow all earlier days, so that you can begin with this one")),
+            .arg(flag("before", "Borrow all earlier days, so that you can begin with PLACE")),
         Command::new("return")
             .about("Replace borrowed code with its todo!")
             .arg(place("For example week1-day2 3, or week1-day2 for the whole day").required(true))
@@ -182,11 +182,12 @@ fn now_and_then() -> [Command; 5] {
                     .help("Options for the book builder"),
             ),
         Command::new("doctor")
-            .about("Check this machine and this repository, and say how to get what is missing"),
+            .about("Check this machine and this repository, and explain how to get missing parts"),
         Command::new("update")
             .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
-                "Newer course: folder or git ref [default: main branch of upstream, else origin]",
+                "Newer course: folder or git ref [default: default branch of upstream, or of \
+                 origin]",
             ))
             .arg(flag("dry-run", "Only list what would change")),
     ]

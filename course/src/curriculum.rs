@@ -154,8 +154,9 @@ impl Day {
         let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "its twin, task {}, does not name this task as its twin",
-            twin.number
+            "found twin = {0}, but task {0} does not have twin = {1}",
+            twin.number,
+            task.number
         );
         ensure!(twin.architecture != task.architecture, "its twin is for the same architecture");
         Ok(())
@@ -267,7 +268,11 @@ impl Curriculum {
                         "{PATH}: {id}: file {} is not in {folder}",
                         task.file
                     );
-                    ensure!(!task.functions.is_empty(), "{PATH}: {id} lists no function");
+                    ensure!(
+                        !task.functions.is_empty(),
+                        "{PATH}: {id}: field \"functions\": found an empty list, expected at least \
+                         one function"
+                    );
                     day.check_twin(task).with_context(|| format!("{PATH}: {id}"))?;
                 }
             }
@@ -364,7 +369,7 @@ mod tests {
     fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "its twin, task 5, does not name this task"),
+            ("twin = 4", "twin = 5", "found twin = 5, but task 5 does not have twin = 1"),
             ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
             ("twin = 4\n", "", "found an architecture but no twin for another architecture"),
             ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),

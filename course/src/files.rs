@@ -37,7 +37,10 @@ pub fn repository_root() -> Result<PathBuf> {
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().context("the file's path has no parent folder")?;
-    let name = target.file_name().context("the file's path has no name")?.to_string_lossy();
+    let name = target
+        .file_name()
+        .with_context(|| format!("{}: this path doesn't end in a file name", path.display()))?
+        .to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;

@@ -65,7 +65,8 @@ fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)
         let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
         Ok(command(&folder, &[arguments, &names].concat()).output()?)
     };
-    let output = run().context("git cannot be run on temporary files");
+    let output = run()
+        .with_context(|| format!("failed to run git on temporary files in {}", folder.display()));
     let _ = fs::remove_dir_all(&folder);
     let output = output?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -52,7 +52,7 @@ pub(crate) fn print(
     let (text, more) = next(root, day, &id, level)?;
     print!("{text}");
     if more {
-        println!("The next one: cargo course hint {} {}", id.feature, id.task);
+        println!("Next hint: cargo course hint {} {}", id.feature, id.task);
     }
     Ok(())
 }
@@ -76,10 +76,10 @@ pub(crate) fn next(
     let mut text = format!("{id}, hint {level} of {HINTS}\n\n{hint}\n\n");
     if level > 1 {
         let again = format!("cargo course hint {} {} --level {}", id.feature, id.task, level - 1);
-        text += &format!("The previous one: {again}\n");
+        text += &format!("Previous hint: {again}\n");
     }
     if level == HINTS {
-        text += &format!("That was the last one. The chapter: {}\n", day.chapter);
+        text += &format!("That was the last hint. Chapter: {}\n", day.chapter);
     }
     Ok((text, level < HINTS))
 }
@@ -203,11 +203,10 @@ mod tests {
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
         let next = |level| next(root.path(), day, &id, level).unwrap();
         let first = "week1-day1 task 1, hint 1 of 3\n\na\n\n";
-        let before =
-            |n: u8| format!("The previous one: cargo course hint week1-day1 1 --level {n}\n");
+        let before = |n: u8| format!("Previous hint: cargo course hint week1-day1 1 --level {n}\n");
         let second = format!("week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n{}", before(1));
         let third = format!(
-            "week1-day1 task 1, hint 3 of 3\n\nc\n\n{}That was the last one. The chapter: \
+            "week1-day1 task 1, hint 3 of 3\n\nc\n\n{}That was the last hint. Chapter: \
              book/src/week1/day1.md\n",
             before(2)
         );

@@ -95,8 +95,12 @@ impl Run {
         humantime::parse_rfc3339(at)
             .with_context(|| format!("field \"at\": found {at:?}, expected a time in UTC"))?;
         Ok(Self {
-            verdict: Verdict::named(verdict)
-                .with_context(|| format!("found {verdict:?}, expected a verdict"))?,
+            verdict: Verdict::named(verdict).with_context(|| {
+                format!(
+                    "field \"verdict\": found {verdict:?}, expected \"passed\", \"failed\" or \
+                     \"does-not-compile\""
+                )
+            })?,
             at: at.to_owned(),
             milliseconds: json::number(run, "milliseconds")?,
             first_failing: json::optional_text(run, "first_failing")?.map(str::to_owned),
@@ -178,7 +182,7 @@ impl Record {
         };
         read.and_then(|text| Self::parse(&text)).unwrap_or_else(|error| {
             let kept = match Recovery::new(root).take(PATH) {
-                Ok(folder) => format!("it is kept in {}", folder.display()),
+                Ok(folder) => format!("the old file is kept in {}", folder.display()),
                 Err(error) => format!("{error:#}"),
             };
             eprintln!("note: {PATH} cannot be read, so it is treated as empty ({error:#}); {kept}");

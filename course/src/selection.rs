@@ -128,7 +128,10 @@ fn first<'a>(
         (Some(last), false) => {
             found.push(last);
             let places: Vec<String> = found.iter().map(Selection::typed).collect();
-            bail!("more than one task has a function {word}: {}", places.join(", "))
+            bail!(
+                "more than one task has a function {word}; name one of these tasks: {}",
+                places.join(", ")
+            )
         }
         (None, _) => {
             let days: Vec<&str> = curriculum.days().map(|day| day.feature.as_str()).collect();

@@ -20,7 +20,8 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     let estimate = if built_before { None } else { estimate::of(root, estimate::STORY) };
     if let Some(time) = estimate {
         println!(
-            "\nThe engine is built once: {} (estimated from a quick measurement of this machine).",
+            "\nThe first build of the engine takes {} (estimated from a quick measurement of this \
+             machine).",
             estimate::words(time)
         );
     }
@@ -41,8 +42,8 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     ensure!(status.success(), "the engine failed; try `cargo run {}`", STORY.join(" "));
 
     println!(
-        "\nBy the end of week 1, yours will write like this. Red tests are where you start: every \
-         task fails with its own message.\n"
+        "\nBy the end of week 1, your engine will write stories like this. At first, the tests are \
+         red: every task that you haven't written fails with its own message.\n"
     );
     status::print_next(root, curriculum, &Words(Vec::new()))?;
     println!(

@@ -275,7 +275,9 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     }
     for path in files_of(root, "src")? {
         if !files.iter().any(|file| file.path == path) {
-            drift.push(format!("{path}: no such file in reference/src, so nothing builds it"));
+            drift.push(format!(
+                "{path}: reference/src has no such file, so this file is never built"
+            ));
         }
     }
     if drift.is_empty() {

@@ -70,7 +70,7 @@ impl Template {
             if let Some(marker) = code.strip_prefix("// SOLUTION") {
                 if let Some(region) = &open {
                     bail!(
-                        "{}: a region opens inside the one that opened at line {}",
+                        "{}: a region opens inside the region that opened at line {}",
                         place(),
                         region.line
                     );
@@ -107,7 +107,7 @@ impl Template {
                     let known = curriculum.task(&task).with_context(place)?;
                     ensure!(
                         path.strip_prefix("reference/") == Some(known.file.as_str()),
-                        "{}: the curriculum puts {task} into {}",
+                        "{}: found {task} here, but the curriculum lists it in {}",
                         place(),
                         known.file
                     );
@@ -396,7 +396,8 @@ impl Two {
             (
                 "    // END SOLUTION\n",
                 "",
-                "reference/src/week1/a.rs:9: a region opens inside the one that opened at line 5",
+                "reference/src/week1/a.rs:9: a region opens inside the region that opened at line \
+                 5",
             ),
             (
                 "        // END SOLUTION\n    }\n}\n",
@@ -416,7 +417,8 @@ impl Two {
             (
                 "week1-day1 task 1",
                 "week1-day2 task 1",
-                "a.rs:5: the curriculum puts week1-day2 task 1 into src/week1/b.rs",
+                "a.rs:5: found week1-day2 task 1 here, but the curriculum lists it in \
+                 src/week1/b.rs",
             ),
             ("week1-day1 task 1", "day1 1", "a.rs:5: expected `// SOLUTION weekN-dayM task K`"),
             (

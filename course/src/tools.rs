@@ -85,7 +85,7 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
     let (folder, module) =
         (target.join("web/book"), target.join(WEB).join("web/tiny_llm_web.wasm"));
     if !module.exists() {
-        eprintln!("building the engine for the book's pages: about a minute, once");
+        eprintln!("building the engine for the book's pages (about a minute, only the first time)");
     }
     let mut build = compiler.cargo(root, "build");
     build.env("CARGO_TARGET_DIR", &target).args(WEB_BUILD.split(' '));
@@ -113,8 +113,8 @@ pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Res
     let estimate = if built_before { None } else { estimate::of(root, estimate::ENGINE) };
     if let Some(time) = estimate {
         eprintln!(
-            "The engine is built once: {} (estimated from a quick measurement of this machine). \
-             Later builds compile only what you have changed.",
+            "The first build of the engine takes {} (estimated from a quick measurement of this \
+             machine). Later builds compile only what you have changed.",
             estimate::words(time)
         );
     }

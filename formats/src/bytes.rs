@@ -76,7 +76,7 @@ impl Bytes {
     pub fn slice(&self, range: Range<usize>) -> Result<Self> {
         ensure!(
             range.start <= range.end && range.end <= self.len(),
-            "found bytes {} to {}, expected a range within {} bytes",
+            "found the range {}..{}, expected a range within 0..{}",
             range.start,
             range.end,
             self.len()

@@ -144,10 +144,11 @@ impl Checkpoint {
         match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
             None => Ok(()),
             Some(name) => bail!(
-                "{}: tensor {name} is not part of config.json's {}-layer {:?} model",
+                "{}: found tensor {name}, which the model in config.json ({:?}, {} layers) doesn't \
+                 have",
                 self.listed_in.display(),
-                config.n_layers,
-                config.family
+                config.family,
+                config.n_layers
             ),
         }
     }
@@ -294,7 +295,7 @@ fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
     let mut json: Value =
         serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
     let Some(Value::Object(map)) = json.get_mut("weight_map").map(Value::take) else {
-        bail!("{name}: field \"weight_map\": expected an object that gives each tensor its file");
+        bail!("{name}: field \"weight_map\": expected an object that maps each tensor to its file");
     };
     map.into_iter()
         .map(|(tensor, file)| match file {

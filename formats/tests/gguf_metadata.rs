@@ -172,7 +172,7 @@ fn what_a_gguf_file_cannot_say_is_refused() {
         ("field \"model.merges.1\": found \"ab\", expected two tokens", |json| {
             json["model"]["merges"] = json!(["h e", "ab"]);
         }),
-        ("token \"!\": found id 1536, expected one below", |json| {
+        ("token \"!\": found id 1536, expected an id below", |json| {
             json["model"]["vocab"]["!"] = json!(1536);
         }),
         ("id 4: found two tokens", |json| json["model"]["vocab"]["!"] = json!(4)),
@@ -266,7 +266,7 @@ fn scores_follow_merges() {
     let missing = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"]]))
         .unwrap_err()
         .to_string();
-    assert!(missing.contains("ways to make \"▁ab\": found 1, expected all 2"), "{missing}");
+    assert!(missing.contains("merges that produce \"▁ab\": found 1, expected all 2"), "{missing}");
     let order =
         sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"], ["▁a", "b"]]))
             .unwrap_err()

@@ -140,8 +140,8 @@ impl Gpu {
         });
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let adapter = adapters.into_iter().next().with_context(|| match asked.as_str() {
-            "" => "no GPU: found no Vulkan, Metal or DX12 adapter; Mesa's software Vulkan works \
-                   too (Debian: mesa-vulkan-drivers)"
+            "" => "no GPU: found no Vulkan, Metal or DX12 adapter; install a driver, or Mesa's \
+                   software Vulkan (Debian: mesa-vulkan-drivers)"
                 .to_owned(),
             asked => format!("no GPU: found no adapter for {VARIABLE}={asked}"),
         })?;

@@ -279,7 +279,7 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
         let same_order =
             found.iter().zip(expected).all(|(&x, &y)| same(x, y, tolerance, largest(expected)));
         return same_order.then(|| {
-            "The numbers and their order are right; only the shape is not: reshape at the end."
+            "The numbers and their order are right, but the shape is wrong: reshape at the end."
                 .to_owned()
         });
     }
@@ -341,7 +341,7 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
     (zero(found) && !zero(expected)).then(|| {
-        "Every element is 0: never written, multiplied by 0, clamped to 0, a sum of nothing, or so \
+        "Every element is 0: never written, multiplied by 0, clamped to 0, an empty sum, or so \
          small that rounding made it 0."
             .to_owned()
     })
@@ -403,9 +403,9 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
             let whole = inverse.round();
             let near = (inverse - whole).abs() < 1e-3 * inverse;
             let _ = if near {
-                write!(text, ", which is 1/{whole} of it")
+                write!(text, " (a factor of 1/{whole})")
             } else {
-                write!(text, ", which is 1/{inverse:.4} of it")
+                write!(text, " (a factor of 1/{inverse:.4})")
             };
         }
         text + "."

@@ -52,11 +52,11 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     let ranges: Vec<_> = starts
         .map(|i| format!("{i}–{}", (i..period).find(|&end| !right[end]).unwrap_or(period) - 1))
         .collect();
-    let mut text = format!("first at {first:?}");
+    let mut text = format!("first difference at {first:?}");
     if (1..=RUN).contains(&ranges.len()) {
-        let of = if period < width { format!(" of each {period}") } else { String::new() };
+        let of = if period < width { format!(" of each group of {period}") } else { String::new() };
         let rows = if expected.len() > width { " in every row" } else { "" };
-        text += &format!("; right{rows}: elements {}{of}", ranges.join(", "));
+        text += &format!("; elements {}{of} are right{rows}", ranges.join(", "));
     }
     Some(text)
 }
@@ -168,14 +168,20 @@ mod tests {
         let said = |found: &Tensor| places(found, &expected, Tolerance::Absolute(0.0));
         assert_eq!(
             said(&found).as_deref(),
-            Some("first at [0, 16]; right in every row: elements 0–15 of each 32")
+            Some(
+                "first difference at [0, 16]; elements 0–15 of each group of 32 are right in every \
+                 row"
+            )
         );
         assert_eq!(said(&expected), None);
-        assert_eq!(said(&(&expected + 1.0)).as_deref(), Some("first at [0, 0]"));
+        assert_eq!(said(&(&expected + 1.0)).as_deref(), Some("first difference at [0, 0]"));
         found[[1, 100]] = 0.5;
         assert_eq!(
             said(&found).as_deref(),
-            Some("first at [0, 16]; right in every row: elements 0–15, 32–47, 64–79, 104–111")
+            Some(
+                "first difference at [0, 16]; elements 0–15, 32–47, 64–79, 104–111 are right in \
+                 every row"
+            )
         );
     }
 

@@ -251,8 +251,8 @@ impl Case<'_> {
         let found_values =
             tensor(&[found.len()], found.iter().map(|&byte| f32::from(byte)).collect());
         panic!(
-            "{what}: found {} bytes, expected {}\n  first at byte {at}, {field}\n    found    \
-             {}\n    expected {}\n  input    {}{}",
+            "{what}: found {} bytes, expected {}\n  first difference at byte {at}, {field}\n    \
+             found    {}\n    expected {}\n  input    {}{}",
             found.len(),
             bytes.len(),
             shown(found),

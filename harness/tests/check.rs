@@ -206,10 +206,10 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     let scaled = |factor: f32| {
         diagnosis(&[2.0 * factor, 4.0 * factor, 8.0 * factor], &[2.0, 4.0, 8.0], 1e-3)
     };
-    assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one, which is 1/2 of it.");
+    assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one (a factor of 1/2).");
     assert_eq!(
         scaled(8f32.powf(-0.5)),
-        "Every element is 0.3536 times the expected one, which is 1/2.8284 of it."
+        "Every element is 0.3536 times the expected one (a factor of 1/2.8284)."
     );
     assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
     assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");

@@ -235,7 +235,7 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
         let all_stale = all.iter().all(|(_, _, found, _, _, stale)| stale.as_ref() == Some(found));
         for (input, node, found, expected, other, stale) in &all {
             let diagnosis = if all_stale {
-                "All five products are those of the pass before. Compute every node again in each \
+                "All five products are from the previous pass. Compute every node again in each \
                  pass, whatever is in its buffer."
             } else if stale.as_ref() == Some(found) {
                 "You use an input that was prepared in an earlier pass. Call `forget` when a pass \

@@ -39,8 +39,8 @@ pub(super) fn task_1_from_when_to_when() {
         let all = found.len() == expected.len() && found.iter().zip(&expected).all(early);
         assert!(
             !all || found == expected,
-            "{what}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You release a \
-            buffer before the step that reads it last. Release it after that step."
+            "{what}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You end a \
+            buffer's lifetime before the step that reads the buffer last. End it at that step."
         );
         assert_answer(&what, &found, &expected);
     });

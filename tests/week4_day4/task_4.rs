@@ -83,7 +83,7 @@ fn assert_no_view_is_copied(what: &str, schedule: &Schedule, expected: &Seen) {
     assert!(
         !copies.any(of_a_view),
         "{what}\n  found    {:?}\n  expected {expected:?}\n  diagnosis You copy a view. Copy \
-        the node whose bytes it uses, once, and make the view again over the copy.",
+        its root once, and make a new view of the copy.",
         seen(schedule)
     );
 }

@@ -153,8 +153,8 @@ fn task_5_weights_are_told_apart() {
                 assert!(
                     !other || pointers,
                     "{what}: found a place of 128 bytes, expected {}\n  diagnosis You recognize \
-                    weights by address. Two may start at the same address: compare the \
-                    length too.",
+                    weights by address alone. Compare the length too: two weights may start \
+                    at the same address.",
                     bytes.len()
                 );
                 place(&what, &mut weights, &mut twin, &bytes);

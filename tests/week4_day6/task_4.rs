@@ -8,10 +8,10 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
 use super::{WINDOWS, each, list, number, window};
 
-const ONE_TOO_MANY: &str = "\n  diagnosis Your window has one position too many. A window of \
-    `w` positions includes the row's own, so the first one seen is `w − 1` before it.";
-const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few. It includes the \
-    row's own and `w − 1` before it.";
+const ONE_TOO_MANY: &str = "\n  diagnosis Your window has one position too many. Start it \
+    `window - 1` positions before the row's own position.";
+const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few. Start it \
+    `window - 1` positions before the row's own position.";
 
 #[test]
 pub(crate) fn task_4_rows_see_what_the_mask_says() {
@@ -59,8 +59,7 @@ fn task_4_pages_go_when_nobody_sees_them() {
             assert!(
                 !late || found == expected,
                 "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You compute the \
-                 window of the last finished row. Use the next row, whose window starts one \
-                 position later."
+                 window of the last finished row. Compute the window of the row at `next`."
             );
             assert_answer(&what, found, expected);
         }

@@ -42,7 +42,7 @@ fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
     assert!(
         found.1 != multiplied,
         "{call}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You multiply by {most} \
-         / largest, which is infinite for a row this small; divide by the scale."
+         / largest, which is infinite for a row this small. Divide by the scale."
     );
     check::assert_answer(call, &found, &expected);
 }

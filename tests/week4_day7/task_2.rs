@@ -17,8 +17,8 @@ pub(super) fn task_2_parts_of_the_budget() {
         |panic| {
             panic.message().contains("InputNotAligned").then(|| PanicReport {
                 diagnosis: Some(
-                    "You start the values where the previous ones end. An f32 needs an address \
-                    that is a multiple of its alignment: skip bytes up to the next one.",
+                    "You start the values where the previous ones end. Skip bytes up to the next \
+                    address that is a multiple of the type's alignment.",
                 ),
                 ..PanicReport::default()
             })

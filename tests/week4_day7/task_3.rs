@@ -4,8 +4,8 @@ use tiny_llm::week4::streamed::{storage::Counts, store::split_row};
 
 use super::*;
 
-const ASKED_ONCE: &str = "\n  diagnosis You ask the device once. It may return fewer bytes than \
-    requested: ask again until you have all.";
+const ASKED_ONCE: &str = "\n  diagnosis You ask the device once. Ask again until `out` is full: \
+    each call may return fewer bytes than requested.";
 
 /// Reads each part in two pieces, from a device that returns one, three or all bytes at a time.
 #[test]

@@ -46,8 +46,8 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    If N is above 0, --gap sets a second limit too, the same for every N: a step with prompts\n\
-    may take at most twice as long as a decode-only step with every slot in use.\n\n\
+    If N is above 0, --gap also sets a second limit, which does not depend on N: a step with\n\
+    prompts may take at most twice as long as a decode-only step with every slot in use.\n\n\
     Exit codes: 0 success, 1 error or invalid request, 2 invalid option,\n\
     101 a task of the course is not solved yet, 130 interrupted by Ctrl-C.")]
 pub(super) struct Args {

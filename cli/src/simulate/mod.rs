@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// Median answer length in tokens
     #[arg(long, value_name = "N", default_value = "64", value_parser = positive)]
     answer_tokens: f64,
-    /// Spread of both lengths (standard deviation of their logarithms)
+    /// Spread of prompt and answer lengths (standard deviation of their logarithms)
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = not_negative)]
     spread: f64,
     /// Number of shared prefixes: each prompt begins with one of them (0: none)
@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// KV cache pages of 32 positions (with --real-only, 0: a context per slot)
+    /// KV cache pages, 32 positions each (0 with --real-only: a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse the pages of earlier prompts with the same prefix

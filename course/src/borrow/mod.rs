@@ -71,11 +71,11 @@ fn fill_in(
                     before += 1;
                     continue;
                 }
-                State::Begun => "has been started, so it is yours",
-                State::Written => "is yours",
-                State::Missing => "is missing, or isn't formatted like rustfmt's output",
+                State::Begun => "you have started it",
+                State::Written => "you have written it",
+                State::Missing => "it is missing, or isn't formatted like rustfmt's output",
             };
-            left.push(format!("{id}: {function} {why}; it was left unchanged ({})", task.file));
+            left.push(format!("{id}: {function} was not borrowed, because {why} ({})", task.file));
         }
     }
     for file in &files {
@@ -98,7 +98,10 @@ fn fill_in(
         let functions = counted(before, "function");
         println!("{name}: {functions} already borrowed, so left unchanged");
     }
-    ensure!(!borrowed.is_empty(), "no task is open in {name}; nothing was borrowed");
+    ensure!(
+        !borrowed.is_empty(),
+        "nothing was borrowed: found no function in {name} that is still untouched"
+    );
     replace(root, &mut Recovery::new(root), &changes)?;
     for line in &borrowed {
         println!("{line}");
@@ -136,7 +139,8 @@ pub(crate) fn give_back(
         for mark in &taken {
             if let Some(open) = mark.unclosed() {
                 bail!(
-                    "{}:{open}: `// BORROWED {}` without `// END BORROWED`; nothing was changed",
+                    "{}:{open}: `// BORROWED {}` without `// END BORROWED`; nothing was changed. \
+                     Add `// END BORROWED` after the borrowed code",
                     file.path,
                     mark.task
                 );
@@ -149,7 +153,10 @@ pub(crate) fn give_back(
         let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
         returned.push(format!("{}: returned {}", file.path, names.join(", ")));
     }
-    ensure!(!returned.is_empty(), "found no borrowed task in {typed}");
+    ensure!(
+        !returned.is_empty(),
+        "found no code from `cargo course borrow` in {typed}; nothing was returned"
+    );
     ensure!(
         edited.is_empty() || force,
         "nothing was returned, because you have changed borrowed code:\n\

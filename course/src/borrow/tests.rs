@@ -162,19 +162,22 @@ fn what_the_learner_has_begun_is_left() {
     );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
-    assert_eq!(error, "no task is open in week1-day1 1; nothing was borrowed");
+    assert_eq!(
+        error,
+        "nothing was borrowed: found no function in week1-day1 1 that is still untouched"
+    );
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
     assert!(
         text(root.path()).contains("// an idea\n    todo!")
             && text(root.path()).contains("base() + base()")
     );
-    assert!(lend(root.path(), None).unwrap_err().to_string().contains("no task is open"), "twice");
+    assert!(lend(root.path(), None).unwrap_err().to_string().contains("nothing was"), "twice");
     take(root.path(), None, false).unwrap();
     assert_eq!(text(root.path()), before);
     assert_eq!(
         take(root.path(), None, false).unwrap_err().to_string(),
-        "found no borrowed task in week1-day1"
+        "found no code from `cargo course borrow` in week1-day1; nothing was returned"
     );
 }
 
@@ -218,7 +221,7 @@ fn a_mark_that_nothing_closes_stops_a_return() {
     assert_eq!(
         error,
         "src/week1/a.rs:9: `// BORROWED week1-day1 task 2` without `// END BORROWED`; nothing was \
-         changed"
+         changed. Add `// END BORROWED` after the borrowed code"
     );
     assert!(stubs::write(root.path(), &curriculum(), false).is_err());
     assert_eq!(text(root.path()), edited);

@@ -102,7 +102,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
         return Part::required(
             "src/",
             Err(format!(
-                "{} missing: `cargo course stubs` restores what is missing",
+                "{} missing: `cargo course stubs` restores missing files",
                 missing.join(", ")
             )),
         );
@@ -140,7 +140,7 @@ pub(super) fn state(root: &Path) -> Part {
     let found = record::inspect(root)
         .map(|tasks| format!("results of {} recorded; {kept}", counted(tasks, "task")))
         .map_err(|error| format!("{error:#}: the next run starts a new record of results"));
-    Part::optional(".course/", found, "your code isn't stored in it")
+    Part::optional(".course/", found, "your code isn't stored in .course/")
 }
 
 fn folder_size(folder: &Path) -> u64 {

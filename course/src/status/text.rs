@@ -91,7 +91,7 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
     if let Mark::NotVerified(reason) = status.mark {
         let why = match reason {
             Reason::NeverRun => "never checked",
-            Reason::Changed => "not checked since something it depends on has changed",
+            Reason::Changed => "your code or the tests have changed since the last run",
         };
         let test = format!("cargo course test {} {}", day.feature, id.task);
         return format!(

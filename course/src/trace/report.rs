@@ -123,8 +123,8 @@ impl Report {
                 Some((deviation, name)) if *deviation > 0.0 => {
                     let _ = write!(
                         text,
-                        " The largest deviation is {deviation:.1e} of a tensor's largest \
-                         magnitude, in {name}."
+                        " The largest deviation is in {name}: {deviation:.1e} of the tensor's \
+                         largest magnitude."
                     );
                 }
                 _ => text += " They are bit-identical.",
@@ -218,8 +218,8 @@ mod tests {
         assert!(agrees);
         assert!(
             text.contains(
-                "All 2 activations agree. The largest deviation is 1.0e-6 of a tensor's largest \
-                 magnitude, in a."
+                "All 2 activations agree. The largest deviation is in a: 1.0e-6 of the tensor's \
+                 largest magnitude."
             ),
             "{text}"
         );

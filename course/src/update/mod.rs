@@ -67,9 +67,10 @@ pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<(
             println!("{}\n", conflict.shown());
         }
         bail!(
-            "nothing was changed. Your work and the newer course conflict in the places above. \
-             Give your function the newer signature (its body stays), or make your lines there \
-             equal to the newer ones, or move them elsewhere; then run the update again"
+            "nothing was changed, because your work and the newer course conflict in the places \
+             above. Where a signature differs, use the newer signature and keep your body. Make \
+             your other lines there equal to the newer lines, or move them elsewhere. Then run \
+             the update again"
         );
     }
     plan.carry_out(root, &newer, dry_run)

@@ -162,7 +162,7 @@ impl Plan {
         let newer = of(newer.files.get(changes::PATH)).unwrap_or_default();
         let news = changes::new_to(&of(present.as_ref()).unwrap_or_default(), &newer);
         if !news.is_empty() {
-            println!("\nNew to you:\n{news}");
+            println!("\nChanges since your version:\n{news}");
         }
         Ok(())
     }

@@ -187,12 +187,12 @@ impl Product<'_> {
             x.cols
         );
         if rung.wants_int8() {
-            let per_scale = x.per_scale().expect("a rung of integers needs a quantized input");
+            let per_scale = x.per_scale().expect("an int8 rung needs a quantized input");
             let block = weight.tensor_type.block_len();
             assert!(
                 per_scale >= block,
-                "found one scale for {per_scale} activations, expected one for {block} or more, \
-                 the length of a block"
+                "found {per_scale} activations per scale, expected at least {block}, the length of \
+                 a block"
             );
         }
     }

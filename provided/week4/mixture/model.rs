@@ -241,7 +241,8 @@ impl MixtureModel {
     ) {
         let (layer, Queries { rows, q, group, head_dim: d }) = (&self.layers[index], queries);
         let (width, scale) = (q.len() / rows.len(), 1.0 / (d as f32).sqrt());
-        // Number of query heads per call: all that share a key head, or some of them.
+        // Number of query heads that a thread processes together: all that share a key head, or an
+        // equal part of them.
         let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
         plan.team.parallel_tiles(out, width, (1, together * d), |tile| {
             let first = tile.cols().start / d;

@@ -118,7 +118,7 @@ pub(crate) fn lend(
     own: Range<usize>,
     read: [Option<Range<usize>>; 2],
 ) -> Lent<'_> {
-    let apart = "a plan keeps what is written and what is read apart";
+    let apart = "the parts of the arena that a step writes and reads must not overlap";
     match read {
         [None, None] => (&mut arena[own], [None, None]),
         [Some(one), None] => {

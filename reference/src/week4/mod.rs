@@ -57,6 +57,6 @@ pub mod gpu;
 // Day 6: experts, sinks and windows.
 pub mod mixture;
 
-// Day 7: weights that never fit into memory.
+// Day 7: a model that is never in memory as a whole.
 pub mod streamed;
 pub use crate::provided::week4::packed;

@@ -16,8 +16,8 @@ use tiny_llm_formats::{
 /// Computes softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, without overflow. The shape stays
 /// the same.
 ///
-/// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must also contain
-/// a NaN. Don't return zeros for such a row.
+/// If a row is all `−inf`, its result is all zeros. If a row contains a NaN, its result must also
+/// contain a NaN. Don't return zeros for such a row.
 pub fn softmax(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 1: softmax")
 }

@@ -1,7 +1,7 @@
 //! Day 3. Grouped-query attention: several query heads share one key/value head.
 //!
-//! Notation: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
-//! length.
+//! Notation: `H_q` query heads, `H` key/value heads, `G = H_q / H` query heads per key/value head,
+//! `L` query length, `S` key length.
 //!
 //! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
 //!
@@ -37,8 +37,8 @@ pub fn grouped_query_attention(
 }
 
 /// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. The queries are the
-/// last `L` of the `S` positions: query `i` is at position `S − L + i`. The mask is 0 where key `j`
-/// is at or before that position, and `−inf` after it.
+/// last `L` of the `S` positions: query `i` is at position `S − L + i`. Entry `[i, j]` is 0 if key
+/// `j` is at or before the position of query `i`, and `−inf` if it is after that position.
 ///
 /// # Panics
 /// If there are more queries than keys.

@@ -62,9 +62,9 @@ impl TransformerBlock {
     }
 }
 
-/// Length of the longest sequence that week 1 supports, in tokens. Every step computes every
-/// position, and each layer's scores have `H_q · L · L` elements. So the 131,072 positions of some
-/// checkpoints are far out of reach.
+/// Length of the longest sequence that week 1 supports, in tokens. For each new token, the model
+/// computes all `L` positions again, and each layer's scores have `H_q · L · L` elements. So the
+/// 131,072 positions of some checkpoints are far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
@@ -87,8 +87,8 @@ impl Model {
     /// the token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
-    /// If a token is not below `V`, or `L` exceeds [`Model::context`]. [`Model::check`] checks for
-    /// both.
+    /// If a token is not below `V`, or `L` exceeds [`Model::context`]. Call [`Model::check`] first
+    /// to get an error instead.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         todo!("week1-day5 task 3: Model::forward")
     }

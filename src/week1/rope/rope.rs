@@ -93,8 +93,9 @@ pub fn rope_at_positions(
 
 /// Converts a query or key projection from the half-split form to the interleaved form by
 /// reordering its rows. Within each head, row `i` moves to row `2i`, and row `i + D/2` to row
-/// `2i + 1`. If both projections are converted, attention with [`rope_interleaved`] gives the same
-/// result as before with [`rope_half_split`].
+/// `2i + 1`. If the query and key projections are both converted, attention with
+/// [`rope_interleaved`] returns the same result as the original projections with
+/// [`rope_half_split`].
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
 /// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama

@@ -51,8 +51,9 @@ impl Machine {
         todo!("week2-day2 task 4: Machine::tokens_per_second")
     }
 
-    /// Returns the number of rows at which a pass takes as long to compute as to read. With fewer
-    /// rows, memory is the limit; with more rows, arithmetic is.
+    /// Returns the number of rows at which computing a pass takes as long as reading its weights. A
+    /// pass with fewer rows is limited by memory bandwidth. A pass with more rows is limited by
+    /// arithmetic.
     #[must_use]
     pub fn balanced_rows(&self, work: Work) -> f64 {
         todo!("week2-day2 task 4: Machine::balanced_rows")

@@ -2,9 +2,9 @@
 //! small integers, like the codes of the weights. So the products are computed exactly, in integer
 //! arithmetic, and floats are needed only once for each scale.
 //!
-//! Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. Here, the weights have the scale
-//! `d` and codes `q`, and the activations have the scale `s` and values `p`. A block of 32 weights
-//! is multiplied by 32 activations, which may have their own scale. A block of 256 weights is
+//! The weights have the scale `d` and codes `q`, and the activations have the scale `s` and values
+//! `p`. Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. A block of 32 weights is
+//! multiplied by 32 activations, which may have their own scale. A block of 256 weights is
 //! multiplied by a super-block of 256 activations with a single scale, so the block's own scales
 //! can be multiplied as integers. Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`],
 //! which are computed once for all rows of all matrices.

@@ -53,7 +53,7 @@ impl OnlineSoftmax {
 ///
 /// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that the queries may
 /// see, in order. There is at least one position. A score is `scale · q·k`. Positions are processed
-/// [`TILE`] at a time, so no memory is allocated, however many positions there are.
+/// [`TILE`] at a time, in buffers of fixed size, so no memory is allocated.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

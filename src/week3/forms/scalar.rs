@@ -46,7 +46,7 @@ pub enum Text {
 }
 
 impl Text {
-    /// Returns the place after another byte, or `None` if no string continues this way.
+    /// Returns the place after another byte, or `None` if no valid string continues with this byte.
     ///
     /// A string is UTF-8 (RFC 3629: the shortest form, no surrogates U+D800 to U+DFFF, nothing
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of

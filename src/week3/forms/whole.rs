@@ -17,8 +17,8 @@ use super::{
 pub const NEVER: u16 = u16::MAX;
 
 /// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
-/// complete. Of equally short texts, uses the one that comes first in byte order. Repeated calls
-/// give the whole text: each of its bytes is the closing byte of the state before that byte.
+/// complete. Of equally short texts, uses the one that comes first in byte order. To get the whole
+/// text, call this function again in the state after each byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
     todo!("week3-day7 task 4: closing_byte")

@@ -55,7 +55,7 @@ pub struct Reader<'a> {
 
 /// Buffers for a tile of keys or values, and for the scores of all queries that use it.
 pub struct Desk {
-    /// Whether keys are transposed for the scores.
+    /// Whether keys are transposed before the scores are computed.
     transposes: bool,
     /// Whether runs hold rows of q8_0.
     holds_q8: bool,

@@ -53,8 +53,8 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// Writes the keys and values of a position. First reserves the position if that hasn't been
-    /// done.
+    /// Writes the keys and values of a position. If the position isn't reserved yet, reserves it
+    /// first.
     ///
     /// # Panics
     /// If the position has to be reserved and no page is free. Also in the cases that
@@ -122,7 +122,7 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
-    /// Reserves a sequence's positions up to `len`, and returns whether that was possible.
+    /// Reserves a sequence's first `len` positions, and returns whether that was possible.
     /// Afterwards, each of these positions has a page, and the sequence is the only owner of every
     /// page that holds one of the new positions. Shared pages are copied first, then new pages are
     /// allocated.
@@ -229,8 +229,8 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Replaces a sequence's page `i` with a copy of its keys and values in all layers and heads.
-    /// Counts the copy in `copied`. The other owners keep the original page.
+    /// Replaces page `i` of a sequence with a copy. Copies the page's keys and values of all layers
+    /// and heads. Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics
     /// If no page is free.
@@ -252,7 +252,8 @@ impl PagedCache {
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of `positions`: those that are in the same page as the first position.
+    /// Returns the first run of `positions`. The run ends where the first position's page ends, or
+    /// where `positions` ends, if that is earlier.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.

@@ -82,7 +82,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::allocate")
     }
 
-    /// Gives a page one more owner, and returns the new owner's handle.
+    /// Adds an owner to a page, and returns the new owner's handle.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

@@ -95,15 +95,15 @@ impl PrefixIndex {
         self.counts
     }
 
-    /// Returns the pages that hold the beginning of a text, from its first page up to the first
-    /// page that the index lacks. These pages never hold the text's last token, which must be
-    /// computed because the caller needs its logits.
+    /// Returns the pages that hold the beginning of a text. Stops at the first page that the index
+    /// lacks. These pages never hold the text's last token, which must be computed because the
+    /// caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
     /// if it has the text's tokens, and if its parent is the page found just before it.
     ///
-    /// Finding a page counts as a use. Update the time of a text's pages from the last to the
-    /// first, so that its first page is the most recently used.
+    /// Finding a page counts as a use. Set `used` for the last page first, so that the text's first
+    /// page is the most recently used.
     ///
     /// Adds the text's length to `counts.asked`, and the number of tokens found to `counts.found`.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
@@ -122,8 +122,7 @@ impl PrefixIndex {
     /// keeps that entry, and inserts neither this page nor any later page of the text.
     ///
     /// Inserting counts as a use of every page of the text that is then in the index, including
-    /// pages that were already there. Give these pages new values of `used`, from the last page to
-    /// the first.
+    /// pages that were already there. Set `used` for all these pages, the last page first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }

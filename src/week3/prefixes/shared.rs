@@ -1,4 +1,4 @@
-//! Day 5. A paged cache that keeps the pages of earlier requests, so that later ones can reuse
+//! Day 5. A paged cache that keeps the pages of earlier requests, so that later requests can reuse
 //! them.
 //!
 //! Tasks here: week3-day5 task 3 (`SharedCache::reserve`, `SharedCache::attach_prefix`,
@@ -44,9 +44,9 @@ impl SharedCache {
 }
 
 impl EngineCache for SharedCache {
-    /// Like [`PagedCache::reserve`]. But if too few pages are free, the index first evicts pages
-    /// that no sequence owns, and no more than are needed. If evicting all of them would not be
-    /// enough, evicts none and returns false.
+    /// Reserves positions like [`PagedCache::reserve`]. If too few pages are free, first evicts
+    /// pages of the index that no sequence owns, but no more than needed. If evicting all such
+    /// pages would not free enough, evicts none and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day5 task 3: SharedCache::reserve")
     }
@@ -62,8 +62,8 @@ impl EngineCache for SharedCache {
         todo!("week3-day5 task 3: SharedCache::attach_prefix")
     }
 
-    /// When pages of the sequence have become full, adds them to the index. `tokens` are the
-    /// sequence's tokens whose keys and values have been computed.
+    /// Adds pages of the sequence to the index once they are full. `tokens` are the sequence's
+    /// tokens whose keys and values have been computed.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         todo!("week3-day5 task 3: SharedCache::remember")
     }

@@ -3,10 +3,10 @@
 //! Tasks here: week3-day6 task 3 (`expected_tokens`, `best_length`, `DraftLength::observe`,
 //! `DraftLength::choose`). Everything else is provided.
 
-/// Costs, as multiples of the cost of a pass of a single row.
+/// Costs, as multiples of the cost of a pass with a single row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
-    /// Cost of each additional row of the target model.
+    /// Cost of each additional row in a pass of the target model.
     pub row: f64,
     /// Cost of proposing a token.
     pub draft: f64,
@@ -23,8 +23,8 @@ pub struct DraftLength {
     tested: f64,
     /// Weighted number of drafts that were kept. Older drafts weigh less.
     accepted: f64,
-    /// Number of consecutive passes for which [`best_length`] was 0, since the last trial (see
-    /// [`PROBE`]).
+    /// Number of passes in a row for which [`best_length`] was 0. A trial (see [`PROBE`]) resets it
+    /// to 0.
     idle: usize,
 }
 
@@ -34,8 +34,9 @@ pub const FADES: f64 = 0.875;
 /// drafts one token, to find out whether drafting would pay off now.
 pub const PROBE: usize = 16;
 
-/// Returns the average number of tokens of a pass with `k` drafts: `1 + rate + rate² + … + rateᵏ`.
-/// `rate` is the probability that a draft is accepted, given that all earlier drafts are.
+/// Returns the average number of tokens that a pass with `k` drafts adds to the text: `1 + rate +
+/// rate² + … + rateᵏ`. Here `rate` is the probability that a draft is accepted, given that all
+/// earlier drafts are.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     todo!("week3-day6 task 3: expected_tokens")
@@ -55,9 +56,9 @@ impl DraftLength {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
-    /// Creates a `DraftLength` that begins with the counts of a single tested draft at a rate of
-    /// one half, so that the first real draft outweighs them. Use this constructor for a proposer
-    /// that may have nothing to propose.
+    /// Creates a `DraftLength` that begins with an acceptance rate of one half. The initial rate
+    /// weighs as much as one tested draft, so the first real draft outweighs it. Use this
+    /// constructor for a proposer that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }

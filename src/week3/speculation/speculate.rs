@@ -1,4 +1,4 @@
-//! Day 6. Speculative decoding: one pass over the weights gives several tokens.
+//! Day 6. Speculative decoding: one pass over the weights can produce several tokens.
 //!
 //! Tasks here: week3-day6 task 5 (`Speculation::step`). Everything else is provided.
 

@@ -50,7 +50,7 @@ impl Memory {
 }
 
 impl Cpu {
-    /// Creates a CPU that allocates no more than this many bytes.
+    /// Creates a CPU backend whose allocated buffers have at most this many bytes in total.
     #[must_use]
     pub fn with_limit(bytes: usize) -> Self {
         Self { limit: Some(bytes), ..Self::default() }

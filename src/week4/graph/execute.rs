@@ -25,10 +25,11 @@ pub struct Executor {
 /// reuse it.
 #[derive(Debug, Default)]
 pub struct Products {
-    /// The input of the last product with a weight, in the form that week 2's kernels need.
+    /// The vectors that were last multiplied by a weight, in the form that week 2's kernels need.
     input: Input,
-    /// The node whose values `input` holds, and how many of these values share a scale. That number
-    /// is `None` if `input` has no int8 values.
+    /// The node whose values `input` holds, and the number of int8 values per scale. The number is
+    /// `None` if `input` has no int8 values. The whole pair is `None` if `input` holds no node's
+    /// values.
     prepared: Option<(NodeId, Option<usize>)>,
 }
 
@@ -56,10 +57,10 @@ impl Products {
     }
 
     /// Computes the product of a node's two sources. `sources` holds their values, which are empty
-    /// for a weight. If the first source is a weight, week 2's kernels compute the product. The
-    /// second source is then prepared only once for all products that read it. The prepared form
-    /// must suit the weights of all these products, so it is made for the longest block of any of
-    /// them ([`Graph::longest_block`]).
+    /// for a weight. If the first source is a weight, week 2's kernels compute the product, and the
+    /// second source must be prepared for them. If several products in a row multiply the same
+    /// source by different weights, it is prepared only once. The prepared form must suit all these
+    /// weights, so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
     pub fn multiply(
         &mut self,
         graph: &Graph,

@@ -8,8 +8,8 @@ use std::fmt;
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The number of axes of every tensor. A tensor that uses fewer axes has one element along the
-/// others.
+/// The number of axes of every tensor. A tensor that uses fewer axes has one element along each
+/// unused axis.
 pub const AXES: usize = 4;
 
 /// A tensor's layout: where each of its elements is in a slice of bytes. Axis 0 is the innermost
@@ -41,7 +41,7 @@ impl Layout {
         todo!("week4-day1 task 1: Layout::new")
     }
 
-    /// Like [`Layout::new`], for a shape in PyTorch's order, the outermost axis first.
+    /// Works like [`Layout::new`], but takes a shape in PyTorch's order, the outermost axis first.
     ///
     /// # Errors
     /// The same as for [`Layout::new`].

@@ -43,7 +43,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
 /// Buffers of [`indexed_matmul`] for gathered rows and products. The next call reuses them.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The tokens' rows, prepared once for all their experts. (To prepare them only once is an
+    /// The tokens' rows, prepared once for all their experts. (Preparing them only once is an
     /// optional optimisation.)
     pub rows: Input,
     /// The rows of the current expert.

@@ -15,8 +15,8 @@ pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     todo!("week4-day6 task 4: visible")
 }
 
-/// Returns how many pages, counted from the first, hold only positions that neither the row at
-/// `next` nor any later row sees. A page holds `page_len` positions.
+/// Returns how many pages at the start of a sequence are no longer needed: the row at `next` and
+/// all later rows see no position in these pages. A page holds `page_len` positions.
 #[must_use]
 pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
     todo!("week4-day6 task 4: pages_out")
@@ -50,8 +50,8 @@ impl PageTable {
         todo!("week4-day6 task 4: PageTable::find")
     }
 
-    /// Allocates pages until `position` has one. All earlier positions then have pages too, except
-    /// those whose pages have been returned. Returns false if the pool has no free page.
+    /// Allocates pages until `position` has a page. All earlier positions then have pages too,
+    /// except positions whose pages have been returned. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };
@@ -60,8 +60,9 @@ impl PageTable {
         true
     }
 
-    /// Returns pages to the pool: all those that no row from position `next` on sees. Does nothing
-    /// if `next` is smaller than in an earlier call, because returned pages can't be restored.
+    /// Returns to the pool all pages that the row at `next` and all later rows don't need. Does
+    /// nothing if `next` is smaller than in an earlier call, because returned pages can't be
+    /// restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }

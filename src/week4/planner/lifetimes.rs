@@ -1,4 +1,4 @@
-//! Day 3. Finds when each node's buffer is needed, and how much memory any plan needs at least.
+//! Day 3. Finds when each node's buffer is needed, and a lower bound on the memory of any plan.
 //!
 //! Tasks here: week4-day3 task 1 (`lifetimes`, `lower_bound`). Everything else is provided.
 
@@ -25,7 +25,7 @@ pub struct Lifetime {
 /// `order`.
 ///
 /// A node that reads a view reads the bytes of the view's root, no matter how many views are in
-/// between. A result that is a view keeps the buffer of its root.
+/// between. A result that is a view keeps its root's buffer alive.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     todo!("week4-day3 task 1: lifetimes")

@@ -65,7 +65,7 @@ const FOLDER: &str = "target/grade/cell";
 /// What to grade, and within which limits.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Learners' folders: each is a clone, or has week1/ or .rs files [default: your own src/]
+    /// Learners' folders, each with src/week1/, week1/ or .rs files [default: your own src/]
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// File that lists more folders, one per line (paths relative to the file)

@@ -40,10 +40,10 @@ pub(crate) struct Options {
     /// Run --thorough and checks that take hours (mutants, sanitizers, fuzzing, a cluster)
     #[arg(long)]
     pub(super) full: bool,
-    /// Check only what the changes since REV can affect [default REV: HEAD]
+    /// Run only the steps that the changes since REV can affect [default REV: HEAD]
     #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
     pub(super) changed: Option<String>,
-    /// Run only steps that match STEP (name or description), and what they depend on
+    /// Run only steps that match STEP (name or description), and their dependencies
     #[arg(long, value_name = "STEP", conflicts_with = "changed")]
     pub(super) only: Option<String>,
     /// Skip steps that passed in an interrupted run, if no file has changed since

@@ -347,7 +347,7 @@ fn an_unsound_course_is_refused() {
     let error = update(learner.path(), Some("nowhere"), false).unwrap_err().to_string();
     assert_eq!(error, "nowhere is neither a folder nor a git ref");
     let error = update(learner.path(), learner.path().to_str(), false).unwrap_err().to_string();
-    assert!(error.contains("is this course itself"), "{error}");
+    assert!(error.contains("is the folder of this course"), "{error}");
 }
 
 /// Returns the next pseudo-random number below `n`.

@@ -178,7 +178,7 @@ impl TokenizerFile {
             let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
             let Some(place) = place else {
                 bail!(
-                    "{}: token {token:?}: found id {id}, expected one below {size}, {what}",
+                    "{}: token {token:?}: found id {id}, expected an id below {size} ({what})",
                     self.name
                 )
             };
@@ -287,8 +287,8 @@ impl TokenizerFile {
             let listed = ways.get(id).map_or(0, |way| way.1);
             ensure!(
                 listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),
-                "{}: field \"model.merges\": ways to make {token:?}: found {listed}, expected all \
-                 {possible}, as in a SentencePiece vocabulary",
+                "{}: field \"model.merges\": merges that produce {token:?}: found {listed}, \
+                 expected all {possible}, as in a SentencePiece vocabulary",
                 self.name
             );
         }

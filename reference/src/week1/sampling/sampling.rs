@@ -1,7 +1,7 @@
 //! Day 7. Sampling: shape a distribution, then draw from it.
 //!
-//! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order of
-//! the steps is repetition penalty, temperature, top-k, top-p, min-p, draw.
+//! Each shaping step modifies the logits in place. To rule out a token, it sets the token's logit
+//! to `−inf`. The order of the steps is repetition penalty, temperature, top-k, top-p, min-p, draw.
 //!
 //! Tasks here: week1-day7 task 1 (`apply_temperature`), week1-day7 task 2 (`top_k`), week1-day7
 //! task 3 (`top_p`), week1-day7 task 4 (`min_p`), week1-day7 task 5 (`repetition_penalty`),
@@ -34,7 +34,7 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
 }
 
 /// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those with lower
-/// ids are kept first. If `k` is 0, or at least the number of logits, all logits stay.
+/// ids are kept first. If `k` is 0 or there are at most `k` logits, all logits are kept.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -171,7 +171,8 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
             }
         }
     }
-    // Rounding may leave the sum just below 1, so the last possible token covers the rest.
+    // Because of rounding, the final sum may be just below 1 and not exceed `uniform`. Then return
+    // the last token whose probability is above 0.
     last
     // END SOLUTION
 }

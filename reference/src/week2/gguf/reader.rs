@@ -65,8 +65,8 @@ impl<'a> Reader<'a> {
     /// Reads the next `n` bytes.
     ///
     /// # Errors
-    /// If fewer bytes are left. The position then stays the same. The message says how many are
-    /// left and how many were requested.
+    /// If fewer than `n` bytes are left. The position then stays the same. The message contains the
+    /// number of bytes left and the number requested.
     pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
         // SOLUTION week2-day2 task 1
         // Don't compute `position + n`: if `n` is a bogus length from the file, the sum may
@@ -155,8 +155,8 @@ impl<'a> Reader<'a> {
     /// of metadata entries (eight bytes each).
     ///
     /// # Errors
-    /// If a field is wrong. The message names the field, what was found and what was expected. The
-    /// fields are checked in this order:
+    /// If a field is wrong. The message names the field, the value found and the value expected.
+    /// The fields are checked in this order:
     ///
     /// - `magic`: the file is not GGUF. Found: the file's first four characters. Expected: `GGUF`.
     /// - `version`: the version is neither 2 nor 3. Found: the version, or `big-endian` if swapping

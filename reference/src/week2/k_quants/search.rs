@@ -2,8 +2,8 @@
 //!
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
 //! best, because a single extreme weight determines it. So run several trials, each of which begins
-//! with a different scale near the obvious one. This scale gives codes. For those codes, least
-//! squares gives a better scale. That scale gives new codes, and so on for a few rounds. The trial
+//! with a different scale near the obvious one. Each round of a trial first computes the codes for
+//! the current scale. Then it computes the best scale for these codes, by least squares. The trial
 //! that ends with the smallest error wins. Errors of large weights count more than errors of small
 //! weights, because large weights contribute more to a product.
 //!

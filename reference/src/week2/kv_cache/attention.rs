@@ -1,5 +1,5 @@
-//! Day 1. Attention of rows (the tokens of a pass) over a cache. Each row takes three steps:
-//! scores, softmax, weighted sum.
+//! Day 1. Computes attention for each row of a pass (one row per token), with the keys and values
+//! in a cache. A row takes three steps: scores, softmax, weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
@@ -34,12 +34,13 @@ pub fn attend(
     let Queries { rows, q, group, head_dim: d } = queries;
     let width = q.len() / rows.len();
     let scale = 1.0 / (d as f32).sqrt();
-    // Number of query heads per call: all that share a key head, or an equal part of them.
+    // Number of query heads that a thread processes together: the whole group that shares a key
+    // head, or an equal part of the group.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // A block is a number of rows. In a prompt, the rows of a block share the work on a tile of
-    // keys. If the pass has fewer than four rows, a block is one row. Otherwise, each thread gets
-    // about four blocks. But a block has at most `most` rows, and at least 16 unless `most` is
-    // smaller.
+    // `block` is the number of rows that a thread computes at once. In a prompt, these rows share
+    // the work on a tile of keys. If the pass has fewer than four rows, `block` is 1. Otherwise,
+    // `block` is chosen so that each thread gets about four blocks, and is then limited to the
+    // range from 16 to `most`. If `most` is below 16, `block` is `most`.
     let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
     let most = MAX_BLOCK_QUERIES / together;
     let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
@@ -113,8 +114,9 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
     all
 }
 
-/// Returns the runs of these positions, cut so that every tile but the first begins at a multiple
-/// of [`TILE`]. So a row's tile boundaries don't depend on its cache's page size or on where its
+/// Returns the runs of `positions`. Streaming attention processes a run in tiles of [`TILE`]
+/// positions. The runs are cut so that every tile except the first begins at a multiple of
+/// [`TILE`]. So a row's tile boundaries don't depend on its cache's page size or on where its
 /// sliding window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,

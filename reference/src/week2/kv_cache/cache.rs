@@ -21,8 +21,9 @@ use super::{
 /// every position; another cache may allocate pages as a sequence grows. Every cache must follow
 /// these rules:
 ///
-/// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
-///   dense cache returns one run for a range, and a paged cache returns a run for each page.
+/// - **Keys and values are returned as runs**: a run is a range of positions that are stored one
+///   after the other in memory. A dense cache returns one run for a range, and a paged cache
+///   returns a run for each page.
 /// - **A run ends at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
 ///   positions) or at the end of the range, and nowhere else. So a page must hold whole tiles.
 ///   Attention reads a run tile by tile (day 7), and its rounding depends on where each tile begins
@@ -39,7 +40,7 @@ pub trait KvCache: Sync {
     fn len(&self, sequence: usize) -> usize;
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
-    /// Replaces whatever is stored there.
+    /// Overwrites the keys and values that were stored for this position before.
     ///
     /// # Panics
     /// If the position is beyond the capacity, or the layer or the sequence is not in the cache.
@@ -85,10 +86,10 @@ pub trait KvCache: Sync {
     }
 
     /// Computes attention with the cache's own implementation and returns true. Returns false if
-    /// the cache has no such implementation, or none for this plan. The default returns false. The
-    /// function [`attend`](super::attention::attend) calls this method first, and computes
-    /// attention itself if the result is false. The cache's own implementation may add in a
-    /// different order than that function.
+    /// the cache has no implementation for this plan. By default, returns false. The function
+    /// [`attend`](super::attention::attend) calls this method first, and computes attention itself
+    /// if the method returns false. The cache's own implementation may add numbers in a different
+    /// order than the function does.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }

@@ -19,7 +19,7 @@ use crate::week1::generate::{FinishReason, Limits};
 pub struct Session<C = DenseCache> {
     /// The model.
     pub model: Arc<Model>,
-    /// Which kernels, attention and threads run the model.
+    /// Kernels, attention method and threads that run the model.
     pub plan: Arc<Plan>,
     /// Keys and values of `tokens`, as sequence 0.
     pub(crate) cache: C,
@@ -51,7 +51,7 @@ impl<C: KvCache> Session<C> {
     /// long as the cache's capacity.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
-        // Reserve everything now, so that decoding a token doesn't allocate.
+        // Reserve memory for the whole sequence, so that appending a token doesn't allocate.
         let tokens = Vec::with_capacity(cache.shape().capacity.min(model.config.max_positions));
         Self { model, plan, cache, tokens, work: Workspace::default(), rows: Vec::new() }
     }
@@ -68,8 +68,8 @@ impl<C: KvCache> Session<C> {
         &self.tokens
     }
 
-    /// Removes everything after the common prefix of the session's sequence and `tokens`. The last
-    /// token of `tokens` is never kept, so that the caller can compute the logits after it.
+    /// Truncates the session's sequence to the prefix that it shares with `tokens`. The last token
+    /// of `tokens` is never kept, so that the caller can compute the logits after it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));
@@ -90,8 +90,8 @@ impl<C: KvCache> Session<C> {
     ///
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
-    /// of range ([`Model::check`] returns these errors). If a chunk contains such a token, the
-    /// chunks before it are already part of the sequence. That chunk and all later chunks are not.
+    /// of range ([`Model::check`] returns these errors). If a chunk contains such a token, earlier
+    /// chunks remain in the sequence. That chunk and all later chunks are not added.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         // SOLUTION week2-day1 task 4
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
@@ -139,8 +139,8 @@ impl<C: KvCache> Session<C> {
     ///
     /// `choose(logits, tokens)` returns the next token, as in week 1: `tokens` are the prompt and
     /// all new tokens so far. `on_token` receives every new token except a stop token. Limits are
-    /// checked in the same order as in week 1. `limits.context` counts every position of the
-    /// sequence.
+    /// checked in the same order as in week 1. `limits.context` also counts the positions that are
+    /// already in the cache.
     ///
     /// # Errors
     /// If the prompt is empty (the message says `empty`), is longer than the context (the message
@@ -172,8 +172,8 @@ impl<C: KvCache> Session<C> {
             if tokens.len() == context {
                 return Ok(FinishReason::ContextFull);
             }
-            // The tokens that aren't in the cache: first the prompt or its end, then each new
-            // token.
+            // Feed the tokens that aren't in the cache: the rest of the prompt in the first step,
+            // then one new token per step.
             let logits = self.feed(&tokens[self.cache.len(0)..], chunk)?;
             let token = choose(logits, &tokens);
             if limits.stop_tokens.contains(&token) {

@@ -64,7 +64,7 @@ impl OnlineSoftmax {
 ///
 /// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that the queries may
 /// see, in order. There is at least one position. A score is `scale · q·k`. Positions are processed
-/// [`TILE`] at a time, so no memory is allocated, however many positions there are.
+/// [`TILE`] at a time, in buffers of fixed size, so no memory is allocated.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
@@ -163,8 +163,8 @@ pub fn attend_block<'a>(
             tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
             for (i, query) in queries.iter().enumerate() {
                 let scores = &mut scores[i * TILE..][..TILE];
-                // A query sees a range of positions, which may include all of a tile, a part of it
-                // or nothing.
+                // A query sees a range of positions, which may include all, part or none of the
+                // tile.
                 let place = |position: usize| position.saturating_sub(run.start + from).min(n);
                 let (first, end) = (place(query.visible.start), place(query.visible.end));
                 scores[..first].fill(0.0);

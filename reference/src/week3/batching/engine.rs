@@ -7,7 +7,7 @@
 //! - how requests are submitted: `batching/submit.rs`
 //! - how many rows each request gets in a step: `scheduling/shares.rs`
 //! - how tokens are chosen from logits: `batching/choose.rs`
-//! - records of the times of each request's events: `batching/records.rs`
+//! - how the times of each request's events are recorded: `batching/records.rs`
 //! - functions that read the engine's state: `batching/asked.rs`
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
@@ -55,7 +55,7 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) loads: Vec<Load>,
     /// How many rows each request in `running` has in this step.
     pub(crate) shares: Vec<usize>,
-    /// Records of finished requests; `None` if none are kept.
+    /// Records of finished requests, or `None` if the engine keeps no records.
     pub(crate) records: Option<Vec<(RequestId, Record)>>,
     pub(crate) rows: Vec<Row>,
     /// The drafter, if there is one.
@@ -193,12 +193,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 }
 
-/// Appends `rows` rows of a request: one for each of the first `rows` tokens that have not been
-/// computed, each at its own position. Only the row of the request's very last token requests
-/// logits. After every other token, the next token is already known.
+/// Appends a row for each of the next `rows` tokens of a request, beginning with the first token
+/// that has not been computed. Each row has its token's position. Only the row of the request's
+/// very last token requests logits. After every other token, the next token is already known.
 ///
 /// # Panics
-/// If the request has no slot, or fewer than `rows` tokens that have not been computed.
+/// If the request has no slot, or if fewer than `rows` of its tokens remain to be computed.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     // SOLUTION week3-day1 task 4
     let slot = sequence.slot.expect("only a request with a slot is computed");

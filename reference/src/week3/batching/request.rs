@@ -30,7 +30,7 @@ pub struct Sequence {
     pub tokens: Vec<u32>,
     /// Number of `tokens` that belong to the prompt.
     pub prompt_len: usize,
-    /// Number of `tokens` that are in the cache, from the first on.
+    /// Length of the prefix of `tokens` that is in the cache.
     pub num_computed: usize,
     /// The request's phase.
     pub phase: Phase,
@@ -79,8 +79,8 @@ impl Sequence {
     /// of its tokens so far have been computed, so that the next token can be chosen.
     ///
     /// # Panics
-    /// If the request is neither prefilling nor decoding, or has fewer than `rows` tokens that have
-    /// not been computed.
+    /// If the request's phase is not `Prefilling` or `Decoding`. Also if fewer than `rows` of its
+    /// tokens remain to be computed.
     pub fn computed(&mut self, rows: usize) -> bool {
         // SOLUTION week3-day1 task 1
         assert!(

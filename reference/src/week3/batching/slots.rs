@@ -44,7 +44,7 @@ impl Slots {
     ///
     /// # Panics
     /// If this request does not own the slot: releasing another request's slot would let two
-    /// requests overwrite each other.
+    /// requests write to the same slot.
     pub fn release(&mut self, slot: usize, id: RequestId) {
         // SOLUTION week3-day1 task 3
         assert_eq!(self.owners[slot], Some(id), "request {id} does not own slot {slot}");

@@ -40,7 +40,7 @@ pub enum Place {
     ValueText(Text),
     /// In a number.
     Number(Number),
-    /// In `true`, `false` or `null`: the bytes that are still missing, at least one.
+    /// In `true`, `false` or `null`. Holds the bytes that are still missing, and is never empty.
     Word(&'static [u8]),
     /// After a value: a comma or a closing bracket. After the outermost value: only white space.
     End,
@@ -117,7 +117,7 @@ impl JsonState {
         Self { place: Place::End, depth: last, objects: self.objects & !(1 << last) }
     }
 
-    /// Returns the state after one more byte, or `None` if no JSON continues this way.
+    /// Returns the state after one more byte, or `None` if no valid JSON continues with this byte.
     ///
     /// White space (space, tab, line feed, carriage return) may come before and after every value,
     /// key, comma and colon, but not in the middle of a number or a word.

@@ -16,7 +16,7 @@ pub struct TokenTrie {
     vocabulary: usize,
 }
 
-/// A node of the tree: a prefix with which one or more texts begin.
+/// A node of the tree: a prefix of one or more texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
     /// The child for each byte that continues a text.

@@ -89,7 +89,7 @@ impl BlockPool {
         // END SOLUTION
     }
 
-    /// Gives a page one more owner, and returns the new owner's handle.
+    /// Adds an owner to a page, and returns the new owner's handle.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

@@ -346,7 +346,7 @@ pub fn open<T>(
 /// has another type, and the file of an f32 or f16 cache if the key's type is q8_0.
 ///
 /// # Errors
-/// If the bits in which the fingerprints of file and key differ are exactly those of [`Q8_0`].
+/// If the XOR of the fingerprints of file and key is [`Q8_0`].
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
     let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())

@@ -52,8 +52,8 @@ impl Scheduler {
     }
 
     /// Returns how many rows of the step go to decoding requests: one each, but no more than the
-    /// budget minus the reserved rows. Reserved rows that the prompts can't use don't count as
-    /// reserved.
+    /// budget minus the reserved rows. If the prompts need fewer rows than are reserved, decoding
+    /// requests may use the unneeded rows.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1

@@ -1,5 +1,5 @@
-//! Day 6. The exact rule: which drafts are kept, and what replaces a rejected one. With this rule,
-//! the text has the same distribution as without drafts.
+//! Day 6. The exact rule: which drafts are kept, and which token replaces a rejected draft. With
+//! this rule, the text has the same distribution as without drafts.
 //!
 //! Tasks here: week3-day6 task 2 (`distribution`, `accepts`, `residual`, `verify`). Everything else
 //! is provided.
@@ -90,8 +90,8 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
 /// the target model's distribution `[V]` after the first `i` drafts. It is called no more often
 /// than needed.
 ///
-/// Each tested draft takes one number from `rng`, and so does the final token. The final token is
-/// drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were
+/// Draws one number from `rng` for each tested draft, and one for the final token. The final token
+/// is drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were
 /// kept.
 ///
 /// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative

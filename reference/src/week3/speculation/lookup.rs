@@ -7,8 +7,8 @@
 ///
 /// Of all suffixes of the text with 1 to `longest` tokens, uses the longest one that occurs earlier
 /// in the text. Of that suffix's earlier occurrences, uses the last. (Such an occurrence may
-/// overlap the suffix itself.) The draft is what follows that occurrence, up to the end of the
-/// text. It is empty if no suffix occurs earlier. `longest` and `k` may be as large as
+/// overlap the suffix itself.) The draft consists of the tokens after that occurrence, up to the
+/// end of the text. It is empty if no suffix occurs earlier. `longest` and `k` may be as large as
 /// `usize::MAX`.
 ///
 /// Source: Saxena 2023, "Prompt Lookup Decoding".

@@ -11,12 +11,12 @@ use super::{
 };
 
 /// Preferences for the placement of nodes. They take precedence over minimising copies. A backend's
-/// number is its index in the list of backends, which begins with the preferred one.
+/// number is its index in the list of backends, which begins with the preferred backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// Weights that are already in a backend's memory, each with that backend's number.
     pub homes: Vec<(NodeId, usize)>,
-    /// The backend that should have the cache, if that has been decided.
+    /// The backend that should store the cache, or `None` if there is no preference.
     pub cache: Option<usize>,
 }
 

@@ -61,8 +61,8 @@ pub fn add() -> &'static str {
     // END SOLUTION
 }
 
-/// Like [`add`], but `main` computes `result = silu(a) · b`, where `a` is the gate. `exp` must not
-/// overflow for any gate, because some devices don't support infinity.
+/// Returns WGSL source like that of [`add`], but `main` computes `result = silu(a) · b`, where `a`
+/// is the gate. `exp` must not overflow for any gate, because some devices don't support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     // SOLUTION week4-day5 task 1

@@ -3,7 +3,7 @@
 //! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
 /// The inputs and outputs of products: `x [columns, k]` → `result [columns, rows]`. The bytes of
-/// the weights are read as little-endian words of 32 bits, because a device has no shorter type.
+/// the weights are read as little-endian words of 32 bits, because WGSL has no shorter integers.
 pub const BINDINGS: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

@@ -44,9 +44,9 @@ impl Layout {
     /// stay the same.
     ///
     /// # Errors
-    /// If the number of elements differs, or this tensor is not contiguous (the message says so).
-    /// The message names this tensor's sizes and the new ones. Also if [`Layout::new`] returns an
-    /// error.
+    /// - If [`Layout::new`] returns an error.
+    /// - If the number of elements differs. The message names the tensor's sizes and the new sizes.
+    /// - If this tensor is not contiguous. The message says so, and also names these sizes.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 3
         let reshaped = Self::new(self.tensor_type, sizes)?;

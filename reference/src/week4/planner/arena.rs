@@ -3,8 +3,8 @@
 //! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
 //! provided.
 
-/// Keeps track of the free parts of an arena. This type has no memory, only offsets, which are
-/// counted from 0.
+/// Keeps track of the free parts of an arena. This type stores no data, only offsets from the start
+/// of the arena.
 ///
 /// Adjacent free parts are always joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Returns how long the arena must be for everything that it has allocated so far.
+    /// Returns the length that the arena needs for all allocations so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.end

@@ -5,7 +5,7 @@
 
 use super::math::round;
 
-/// The largest magnitude of a quantized weight. −128 is unused, as it has no positive counterpart.
+/// The largest magnitude of a quantized weight. The value −128 is unused, because int8 has no +128.
 pub const MOST_INT8: f32 = 127.0;
 
 /// The largest magnitude of a quantized activation.
@@ -36,7 +36,7 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     // END SOLUTION
 }
 
-/// Like [`quantize_int8`], in 16 bits: the largest magnitude becomes ±32,767.
+/// Quantizes like [`quantize_int8`], but to int16: the largest magnitude becomes ±32,767.
 ///
 /// # Panics
 /// If the lengths differ.

@@ -54,7 +54,7 @@ pub(crate) struct Options {
     /// Tokens per prompt, in the test without a shared prefix
     #[arg(long, value_name = "N", default_value = "128", value_parser = value_parser!(u16).range(1..))]
     prompt: u16,
-    /// Tokens of the shared prefix, in the test with one
+    /// Tokens of the shared prefix, in the test with a shared prefix
     #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
     shared: u16,
     /// Runs per configuration (the median is reported)

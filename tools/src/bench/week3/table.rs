@@ -19,8 +19,8 @@ pub(super) fn table(report: &Report) -> String {
     }
     out += "Times are median / 99th percentile of all requests. Rows are the average per step. \
             Drafts is the accepted share.\n";
-    out += "Used is MB of keys and values for all positions, at the step with the most (a shared \
-            position counts once per\nrequest). Held is MB reserved at that step.\n";
+    out += "Used is the largest size of all keys and values in a step, in MB (a shared position \
+            counts once per request).\nHeld is the memory reserved at that step, in MB.\n";
     for (name, figures) in &report.figures {
         let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
         let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");

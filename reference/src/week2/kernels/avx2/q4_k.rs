@@ -1,6 +1,6 @@
 //! Unlike the integer rung (the scalar kernels of day 5), this kernel reads 64 codes with one load.
-//! Another instruction takes 16 sums, each of two products. It multiplies the sums by a scale, and
-//! adds the results in pairs.
+//! Another instruction multiplies 16 sums, each of two products, by a scale and adds the results in
+//! pairs.
 //!
 //! Tasks here: week2-day6 task 2 (`dot`). Everything else is provided.
 
