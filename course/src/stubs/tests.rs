@@ -123,7 +123,7 @@ fn files_that_nobody_generated_are_refused() {
     write(root, &curriculum(), false).unwrap();
     for path in ["src/week1/kernels/streams.rs", "src/week1/notes.txt"] {
         put(root, path, "//! Left over.\n");
-        assert!(check_error(root).contains(&format!("{path}: no such file in reference/src")));
+        assert!(check_error(root).contains(&format!("{path}: reference/src has no such file")));
         fs::remove_file(root.join(path)).unwrap();
     }
     check(root, &curriculum()).unwrap();
@@ -154,7 +154,7 @@ fn drift_is_named_with_its_first_line() {
     );
     fs::remove_file(root.join("reference/src/week1/c.rs")).unwrap();
     put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
-    assert!(check_error(root).contains("src/week1/c.rs: no such file in reference/src"));
+    assert!(check_error(root).contains("src/week1/c.rs: reference/src has no such file"));
 }
 
 #[test]
