@@ -46,7 +46,7 @@ fn tensors_that_the_model_does_not_have_are_refused() {
         refused.fails_in_one_line(
             "a layer too many",
             1,
-            &["model.safetensors", "tensor model.layers.1.", "1-layer", "not part of"],
+            &["model.safetensors", "tensor model.layers.1.", "1 layers", "doesn't have"],
         );
     }
 }
