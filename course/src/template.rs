@@ -70,7 +70,7 @@ impl Template {
             if let Some(marker) = code.strip_prefix("// SOLUTION") {
                 if let Some(region) = &open {
                     bail!(
-                        "{}: a region opens inside the region that opened at line {}",
+                        "{}: a region opens inside the region opened at line {}",
                         place(),
                         region.line
                     );
@@ -396,8 +396,7 @@ impl Two {
             (
                 "    // END SOLUTION\n",
                 "",
-                "reference/src/week1/a.rs:9: a region opens inside the region that opened at line \
-                 5",
+                "reference/src/week1/a.rs:9: a region opens inside the region opened at line 5",
             ),
             (
                 "        // END SOLUTION\n    }\n}\n",
