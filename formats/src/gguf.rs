@@ -7,6 +7,7 @@ pub mod convert;
 mod finite;
 mod metadata;
 mod names;
+pub mod random;
 mod tensor_type;
 
 pub use metadata::{Array, Metadata, Value};

@@ -1,7 +1,6 @@
 //! `synth`: a model with a real shape and random weights, to measure load time, speed and memory.
 
 mod gguf;
-mod random;
 mod shape;
 
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -16,9 +15,11 @@ use super::{
     output::Output,
     weights,
 };
-use random::Random;
 use shape::Shape;
-use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+use tiny_llm_formats::{
+    config::ModelConfig,
+    gguf::{TensorType, random::Random},
+};
 
 #[derive(clap::Args)]
 pub(super) struct Args {

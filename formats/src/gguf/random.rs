@@ -4,14 +4,15 @@ use std::io::{self, Write};
 
 use half::{bf16, f16};
 
-use tiny_llm_formats::gguf::TensorType;
+use super::TensorType;
 
 /// Approximate standard deviation of the weights, as at the start of training.
-pub(super) const DEVIATION: f32 = 0.02;
+const DEVIATION: f32 = 0.02;
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub(super) struct Random {
-    pub(super) state: u64,
+/// Random weights, drawn with SplitMix64 (Steele, Lea and Flood 2014).
+pub struct Random {
+    /// The generator's state. At the start, any number: the seed.
+    pub state: u64,
 }
 
 impl Random {
@@ -45,8 +46,12 @@ impl Random {
     }
 
     /// Writes `count` weights of this type, a whole number of blocks. Their mean is `mean` (for
-    /// quantized types, about 0), and their standard deviation is about [`DEVIATION`].
-    pub(super) fn write(
+    /// quantized types, about 0), and their standard deviation is about 0.02.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `out`.
+    pub fn write(
         &mut self,
         out: &mut (impl Write + ?Sized),
         tensor_type: TensorType,
