@@ -94,8 +94,8 @@ pub(super) fn commands(v: &Verification) -> Result<Outcome> {
 
 /// For a command that runs tests, returns one that runs them with the features of all weeks, so
 /// that the learner's crate is not compiled again for each day. Returns `None` if the command must
-/// run as the book shows it: with `--full`, for one day of each week (drawn by the seed), for days
-/// that no week's feature includes, and for any other command.
+/// run as the book shows it: with `--full`, for one day (drawn by the seed), for days that no
+/// week's feature includes, and for any other command.
 fn shared_build(v: &Verification, command: &str) -> Option<String> {
     let rest = command.strip_prefix("cargo test --features ")?;
     let (features, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -103,15 +103,14 @@ fn shared_build(v: &Verification, command: &str) -> Option<String> {
         Some(feature) => (feature, ",reference"),
         None => (features, ""),
     };
-    let weeks = &v.curriculum.weeks;
-    let week = weeks.iter().find(|week| week.days.iter().any(|day| day.feature == feature))?;
-    let place = week.days.iter().position(|day| day.feature == feature)?;
-    let day = &week.days[place];
-    let drawn = (v.seed() + week.number as u64) % week.days.len() as u64;
-    if v.options.full || day.apart.is_some() || place as u64 == drawn {
+    let days: Vec<_> = v.curriculum.days().collect();
+    let place = days.iter().position(|day| day.feature == feature)?;
+    let day = days[place];
+    if v.options.full || day.apart.is_some() || place as u64 == v.seed() % days.len() as u64 {
         return None;
     }
-    let weeks: Vec<String> = weeks.iter().map(|week| format!("week{}", week.number)).collect();
+    let weeks = v.curriculum.weeks.iter().map(|week| format!("week{}", week.number));
+    let weeks: Vec<String> = weeks.collect();
     let (weeks, module) = (weeks.join(","), day.module());
     Some(format!("cargo test --features {weeks}{reference} --test {module} {rest}"))
 }
