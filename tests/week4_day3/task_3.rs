@@ -32,7 +32,7 @@ use super::{
 /// Explains a panic while a plan is made or run.
 fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
-        let twice = "Your `place` releases a block twice. If a new node takes over a block, don't \
+        let twice = "Your `place` releases a part twice. If a new node takes over a part, don't \
             release it for the old node.";
         return Some(PanicReport { diagnosis: Some(twice), ..PanicReport::default() });
     }
