@@ -124,7 +124,7 @@ fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let room = config.max_positions - prompt.len();
     ensure!(
         args.max_new_tokens <= room,
-        "-n: found {}, expected at most {room}, the number of positions after the prompt",
+        "-n: found {}, expected at most {room}: the context has no room for more after the prompt",
         args.max_new_tokens
     );
     let request = Request::greedy(prompt, args.max_new_tokens);

@@ -20,8 +20,8 @@ use tiny_llm_formats::request::Request;
               If the tokenizer requires a start token (Llama), the command adds it.\n\
               A line break at the end of standard input is removed.\n\
               With --raw, the command adds no start token and keeps the line break.\n\n\
-              Exit codes: 0 success, 1 error, 2 invalid option, 101 a task of the course is not\n\
-              solved yet, 130 interrupted by Ctrl-C."
+              Exit codes: 0 (success), 1 (error), 2 (invalid option), 101 (a task of the course is\n\
+              not solved yet), 130 (interrupted by Ctrl-C)."
 )]
 pub(super) struct Args {
     #[command(flatten)]

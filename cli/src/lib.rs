@@ -90,7 +90,7 @@ struct Cli {
 enum Command {
     /// Continues a prompt (from -p or standard input).
     Generate(generate::Args),
-    /// Answers the requests in a file, many at a time. Each line is a JSON object.
+    /// Answers the requests in a file, many at a time. Each line of the file is a JSON object.
     Batch(batch::Args),
     /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),

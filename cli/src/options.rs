@@ -48,7 +48,7 @@ pub(super) struct ModelOption {
     /// How to run the model: direct, graph, or arena (graph in a shared buffer) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
-    /// Graph backend: cpu, gpu, auto, or twin:OP,… (cpu plus a CPU twin that lacks these ops)
+    /// Graph backend: cpu, gpu, auto, or twin:OP,… (cpu, and a second CPU without these ops)
     #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
     backend: Option<String>,
     /// Do not use a KV cache: recompute every position for every token

@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls, with and without a schema (exact calls, calls that fit the schema)
+    /// Score only tool calls, with and without a schema: how many are exact, how many fit
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print the results as a JSON object

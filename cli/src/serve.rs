@@ -113,7 +113,7 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The chapter \"A server\" of the course's book lists the supported options.\n\n\
-    If N is above 0, --gap also sets a second limit, which does not depend on N: a step with\n\
+    If the N of --gap is above 0, there is a second limit, the same for every N: a step with\n\
     prompts may take at most twice as long as a decode-only step with every slot in use.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. The\n\
     variable is safer, because other users of this machine can see your command line.\n\n\
@@ -141,13 +141,13 @@ pub(super) struct Args {
     /// Maximum waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
+    /// Maximum tokens per step (0: no limit) [default: 512; before week 3, day 2 is solved: 0]
     #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
+    /// Number of KV cache pages, 32 positions each [default: enough for all slots]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)

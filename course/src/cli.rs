@@ -107,7 +107,7 @@ fn every_day() -> [Command; 8] {
             .about("Check this machine, build the engine, print a story, and show your first task"),
         Command::new("status")
             .about("Show your progress (the default command)")
-            .arg(flag("json", "Print JSON (the book's page on the runner has the schema)")),
+            .arg(flag("json", "Print JSON (the book describes the schema)")),
         Command::new("next").about("Describe a task: goal, file, functions, chapter").arg(place(
             "A day and, if you like, a task number: week1-day2 3 [default: the current task]",
         )),
@@ -122,7 +122,9 @@ fn every_day() -> [Command; 8] {
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
             .about("Show the next of a task's three hints")
-            .arg(place("For example week1-day1 2, or softmax [default: the current task]"))
+            .arg(place(
+                "A task or a function: week1-day1 2, or softmax [default: the current task]",
+            ))
             .arg(
                 Arg::new("level")
                     .long("level")
@@ -132,10 +134,10 @@ fn every_day() -> [Command; 8] {
             ),
         Command::new("diff")
             .about("Compare your solution with the reference, once the task's tests pass")
-            .arg(place("For example week1-day2 3, or softmax").required(true))
+            .arg(place("A task or a function: week1-day2 3, or softmax").required(true))
             .arg(flag("spoil", "Show the reference even if the tests fail")),
         Command::new("trace")
-            .about("Find the first activation of your model that differs from the reference's")
+            .about("Find where your model's activations first differ from the reference's")
             .args([
                 Arg::new("prompt")
                     .short('p')

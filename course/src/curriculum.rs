@@ -141,15 +141,16 @@ impl Day {
     /// Checks that twins are for different processors and name each other.
     fn check_twin(&self, task: &Task) -> Result<()> {
         let Some(architecture) = &task.architecture else {
-            ensure!(task.twin.is_none(), "found a twin but no architecture");
+            ensure!(task.twin.is_none(), "found `twin` without `architecture`");
             return Ok(());
         };
         ensure!(
             task.processor().is_some(),
             "found architecture {architecture:?}, which is unknown"
         );
-        let twin =
-            task.twin.context("found an architecture but no twin for another architecture")?;
+        let twin = task
+            .twin
+            .context("found `architecture` without `twin`, the same task for another processor")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
         let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
@@ -158,7 +159,10 @@ impl Day {
             twin.number,
             task.number
         );
-        ensure!(twin.architecture != task.architecture, "its twin is for the same architecture");
+        ensure!(
+            twin.architecture != task.architecture,
+            "the task and its twin have the same architecture"
+        );
         Ok(())
     }
 
@@ -371,8 +375,12 @@ mod tests {
         for (from, to, expected) in [
             ("twin = 4", "twin = 5", "found twin = 5, but task 5 does not have twin = 1"),
             ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
-            ("twin = 4\n", "", "found an architecture but no twin for another architecture"),
-            ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),
+            (
+                "twin = 4\n",
+                "",
+                "found `architecture` without `twin`, the same task for another processor",
+            ),
+            ("\"aarch64\"", "\"x86_64\"", "the task and its twin have the same architecture"),
             ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),
         ] {
             let error =

@@ -86,7 +86,7 @@ impl Template {
                 let function = enclosing_function(&lines, i);
                 match &function {
                     Some(function) if helper => {
-                        bail!("{}: a helper region inside the function {function}", place())
+                        bail!("{}: found a helper region inside the function {function}", place())
                     }
                     None if !helper => {
                         bail!(
@@ -434,7 +434,7 @@ impl Two {
             (
                 "day1 task 2",
                 "day1 task 2 (helper)",
-                "a.rs:20: a helper region inside the function Two::two",
+                "a.rs:20: found a helper region inside the function Two::two",
             ),
             (
                 "        // END SOLUTION",

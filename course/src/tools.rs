@@ -16,7 +16,7 @@ use crate::{engine, estimate, process, processor::Compiler, progress};
 pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("verify", "Check the course on this machine (--thorough: everything)"),
     ("stubs", "Generate src/ from reference/, with a todo! for every task"),
-    ("matrix", "Run the tests on code with each known mistake, and record its wrong answers"),
+    ("matrix", "Run the tests with each known mistake in turn, and record the wrong answers"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),
     ("grade", "Grade learners' folders (writes JUnit, Gradescope's results.json and a table)"),
 ];

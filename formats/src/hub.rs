@@ -117,7 +117,7 @@ impl Name {
                 parts(first).unwrap_or_default()
             ),
             _ => bail!(
-                "{self}: found {} GGUF files; add :FILE with one of {}",
+                "{self}: found {} GGUF files; add :FILE, where FILE is one of {}",
                 whole.len(),
                 whole.join(", ")
             ),

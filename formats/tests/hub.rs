@@ -208,8 +208,7 @@ fn a_gguf_file_is_found() {
     cache.add("m-Q8_0.gguf", "");
     cache.add("m-00001-of-00002.gguf", "");
     let error = cache.find("some/model").unwrap_err();
-    let expected =
-        "some/model: found 2 GGUF files; add :FILE with one of m-Q4_K_M.gguf, m-Q8_0.gguf";
+    let expected = "some/model: found 2 GGUF files; add :FILE, where FILE is one of m-Q4_K_M.gguf, m-Q8_0.gguf";
     assert_eq!(error, expected);
     let error = cache.find("some/model:m-00001-of-00002.gguf").unwrap_err();
     assert!(error.contains("one of 2 parts, expected a GGUF file in one part"), "{error}");

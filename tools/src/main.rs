@@ -42,7 +42,7 @@ enum Command {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Run the tests on code with each known mistake, and record its wrong answers
+    /// Run the tests with each known mistake in turn, and record the wrong answers
     Matrix(bank::Options),
     /// Generate src/ from reference/, with a todo! for every task
     Stubs {

@@ -46,10 +46,10 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    If N is above 0, --gap also sets a second limit, which does not depend on N: a step with\n\
+    If the N of --gap is above 0, there is a second limit, the same for every N: a step with\n\
     prompts may take at most twice as long as a decode-only step with every slot in use.\n\n\
-    Exit codes: 0 success, 1 error or invalid request, 2 invalid option,\n\
-    101 a task of the course is not solved yet, 130 interrupted by Ctrl-C.")]
+    Exit codes: 0 (success), 1 (error or invalid request), 2 (invalid option),\n\
+    101 (a task of the course is not solved yet), 130 (interrupted by Ctrl-C).")]
 pub(super) struct Args {
     /// File of requests, one JSON object per line
     #[arg(value_name = "REQUESTS")]
@@ -65,13 +65,13 @@ pub(super) struct Args {
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
+    /// Maximum tokens per step (0: no limit) [default: 512; before week 3, day 2 is solved: 0]
     #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
+    /// Number of KV cache pages, 32 positions each [default: enough for all slots]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
     /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)

@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// KV cache pages, 32 positions each (0 with --real-only: a whole context per slot)
+    /// Number of KV cache pages (with --real-only, 0 means a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse the pages of earlier prompts with the same prefix

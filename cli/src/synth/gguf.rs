@@ -26,8 +26,8 @@ pub(super) fn write(
     insert_tokenizer(&mut metadata, config.vocab_size);
     let mut tensors = Vec::new();
     for (name, shape) in config.tensors() {
-        let name =
-            gguf_name(&name).with_context(|| format!("tensor {name} has no name in GGUF files"))?;
+        let name = gguf_name(&name)
+            .with_context(|| format!("GGUF files have no name for the tensor {name}"))?;
         tensors.push((name, shape));
     }
     let request = WriteRequest { output: &args.out, metadata, config, target, tensors: &tensors };

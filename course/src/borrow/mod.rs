@@ -98,10 +98,7 @@ fn fill_in(
         let functions = counted(before, "function");
         println!("{name}: {functions} already borrowed, so left unchanged");
     }
-    ensure!(
-        !borrowed.is_empty(),
-        "nothing was borrowed: found no function in {name} that is still untouched"
-    );
+    ensure!(!borrowed.is_empty(), "nothing was borrowed: no function in {name} is still a stub");
     replace(root, &mut Recovery::new(root), &changes)?;
     for line in &borrowed {
         println!("{line}");
@@ -155,7 +152,7 @@ pub(crate) fn give_back(
     }
     ensure!(
         !returned.is_empty(),
-        "found no code from `cargo course borrow` in {typed}; nothing was returned"
+        "found no code from `cargo course borrow` in {typed}, so there is nothing to return"
     );
     ensure!(
         edited.is_empty() || force,

@@ -162,10 +162,7 @@ fn what_the_learner_has_begun_is_left() {
     );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "nothing was borrowed: found no function in week1-day1 1 that is still untouched"
-    );
+    assert_eq!(error, "nothing was borrowed: no function in week1-day1 1 is still a stub");
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
     assert!(
@@ -177,7 +174,7 @@ fn what_the_learner_has_begun_is_left() {
     assert_eq!(text(root.path()), before);
     assert_eq!(
         take(root.path(), None, false).unwrap_err().to_string(),
-        "found no code from `cargo course borrow` in week1-day1; nothing was returned"
+        "found no code from `cargo course borrow` in week1-day1, so there is nothing to return"
     );
 }
 

@@ -53,7 +53,7 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
                 fs::canonicalize(folder).with_context(|| format!("{folder} cannot be found"))?;
             ensure!(
                 fs::canonicalize(root)? != folder,
-                "{} is the folder of this course; name the folder of a newer course",
+                "{} is the folder of this course; give the folder of a newer course",
                 folder.display()
             );
             let commit = commit_of(&folder);

@@ -91,7 +91,7 @@ fn one_gguf_file_is_fetched_by_its_name_or_type() {
         assert_eq!(blobs.expect("a folder").count(), 1, "{part}");
     }
     for (model, words) in [
-        ("owner/name", "found 3 GGUF files; add :FILE with one of m-q4_0.gguf"),
+        ("owner/name", "found 3 GGUF files; add :FILE, where FILE is one of m-q4_0.gguf"),
         ("owner/name:Q6_K", "found no such GGUF file in the repository (it has: m-q4_0.gguf, "),
         ("owner/other", "owner/other: found no such repository at 127.0.0.1"),
     ] {
