@@ -46,8 +46,9 @@ fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
     ensure!(!files.is_empty(), "expected GGUF files; `cargo llm synth` writes some");
     println!(
-        "| file | threads | decode: a buffer each · an arena · a backend | prefill of {PROMPT} \
-         | build and plan, of a token | allocations |\n|---|--:|---|---|---|--:|"
+        "| file | threads | decode, relative to week 2: a buffer per node · an arena · a backend \
+         | prefill of {PROMPT} | time to build and plan, of a token's time | allocations |\n\
+         |---|--:|---|---|---|--:|"
     );
     for file in files {
         let model = load_gguf(&Gguf::open(Path::new(&file))?, CONTEXT)?;

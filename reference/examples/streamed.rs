@@ -16,7 +16,9 @@ use tiny_llm_reference::week4::{
 
 fn main() -> Result<()> {
     let words: Vec<String> = env::args().skip(1).collect();
-    let [folder, file, numbers @ ..] = &words[..] else { anyhow::bail!("no folder, or no file") };
+    let [folder, file, numbers @ ..] = &words[..] else {
+        anyhow::bail!("expected FOLDER FILE NEW TOKEN TOKEN …")
+    };
     packed::pack(Path::new(folder), None, Path::new(file))?;
     let numbers: Vec<u32> = numbers.iter().map(|n| n.parse()).collect::<Result<_, _>>()?;
     let (new, tokens) = numbers.split_first().context("no number of new tokens")?;

@@ -195,7 +195,8 @@ impl<'a> One<'_, 'a> {
 
     fn reference(&mut self, to: &str) -> Read<Node> {
         let Some(place) = to.strip_prefix('#') else {
-            return self.refuse("/$ref", format!("found {to:?}, expected one that begins with #"));
+            let problem = format!("found {to:?}, expected a reference that begins with #");
+            return self.refuse("/$ref", problem);
         };
         let Some(json) = self.document.root.at(place) else {
             return self.refuse("/$ref", format!("found {to:?}, which points to nothing"));

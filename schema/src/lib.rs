@@ -177,7 +177,8 @@ impl Shape {
                     let id = reader.document(schema, &pointer)?;
                     let object = schema.get("type") == Some(&Json::Text("object".to_owned()));
                     if !object {
-                        let problem = "expected \"type\": \"object\", because arguments have names";
+                        let problem =
+                            "expected \"type\": \"object\", because arguments are an object";
                         return Err(Refused { pointer, problem: problem.to_owned() });
                     }
                     id

@@ -73,8 +73,8 @@ impl ModelProposer {
         let found = model.config.vocab_size;
         ensure!(
             found == vocabulary,
-            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, the \
-             size of the model's"
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as \
+             in the target model"
         );
         let cache = dense(&model, places, context, cache_type);
         let capacity = cache.shape().capacity;

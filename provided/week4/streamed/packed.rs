@@ -59,7 +59,7 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     ensure!(config.n_layers == 1, "num_hidden_layers: found {}, expected 1", config.n_layers);
     ensure!(
         !config.qk_norm && !config.qkv_bias && !config.o_bias,
-        "model_type: found {:?} with biases or norms of heads, expected a Llama model without them",
+        "model_type: found {:?} with biases or head norms, expected a Llama model without them",
         config.family
     );
     ensure!(config.rope_scaling.is_none(), "rope_scaling: not supported for a streamed model");
@@ -67,7 +67,8 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     let vocabulary = vocabulary.unwrap_or(tokens);
     ensure!(
         tokens <= vocabulary && vocabulary <= 1 << 20,
-        "rows of the vocabulary: found {vocabulary}, expected {tokens} (one for each token) to 2^20"
+        "rows of the vocabulary: found {vocabulary}, expected {tokens} to 2^20 (one or more \
+         per token)"
     );
     Ok(Shape {
         vocabulary,

@@ -253,7 +253,7 @@ impl Shape {
         }
         check("tokens", shape.tokens as u64, shape.tokens.min(shape.vocabulary) as u64)?;
         check(
-            "remainder of query heads / key/value heads",
+            "remainder of query heads divided by key/value heads",
             (shape.heads % shape.kv_heads) as u64,
             0,
         )?;

@@ -132,7 +132,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
     ensure!(one.says != "TODO", "the sentence is still TODO");
     let region = regions
         .get(&(listed.file.clone(), one.function.to_owned()))
-        .with_context(|| format!("reference/{} has no region in {}", listed.file, one.function))?;
+        .with_context(|| format!("reference/{}: {} has no region", listed.file, one.function))?;
     let body = Change::parse(&one.code)?.apply(region)?;
 
     let start = format!("## Task {}: ", one.task);

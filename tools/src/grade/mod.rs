@@ -155,7 +155,7 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
         let path = plan.out.join(&row.submission).join("junit.xml");
         suites.push(
             fs::read_to_string(&path)
-                .with_context(|| format!("{}, an earlier result, is gone", path.display()))?,
+                .with_context(|| format!("{} cannot be read", path.display()))?,
         );
     }
     write_atomically(&plan.out.join("junit.xml"), &report::all_junit(&suites, start.elapsed())?)?;

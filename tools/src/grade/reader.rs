@@ -71,7 +71,7 @@ pub(crate) fn run() -> Option<ExitCode> {
 /// # Errors
 /// If it cannot be copied.
 pub(super) fn copied(folder: &Path) -> Result<PathBuf> {
-    let program = std::env::current_exe().context("this program's file is unknown")?;
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
     let copy = folder.join("reader");
     fs::copy(program, &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
     Ok(copy)

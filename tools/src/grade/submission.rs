@@ -93,7 +93,8 @@ fn place(
         [stub] => Ok((*stub).to_owned()),
         [] => Err("the course has no file with this name".to_owned()),
         several => {
-            Err(format!("it may be {}; submit it in a folder such as week1/", several.join(" or ")))
+            let several = several.join(" and ");
+            Err(format!("its name matches {several}, so submit it in a folder such as week1/"))
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     }
     let folder = v.root.join("target/verify/bare-path");
     links(&folder)?;
-    let program = std::env::current_exe().context("this program's file is unknown")?;
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
     let mut words = vec![program.display().to_string()];
     words.extend(["verify", "--json", "--resume"].map(str::to_owned));
     words.push(format!("--seed={}", v.seed()));

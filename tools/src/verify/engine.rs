@@ -32,7 +32,7 @@ pub(super) fn start(v: &Verification) -> Result<Outcome> {
     }
     let again = format!("second start: {:.1} s", durations[1]);
     if !cold {
-        let note = format!("first start, not cold: {:.1} s; {again}", durations[0]);
+        let note = format!("first start, with an existing build: {:.1} s; {again}", durations[0]);
         return Ok(Outcome::Passed(note));
     }
     let promise =

@@ -179,7 +179,7 @@ fn start(v: &Verification, step: &'static Step) -> Result<Running> {
     let path = log(&v.root, step.id);
     let file =
         File::create(&path).with_context(|| format!("{} cannot be written", path.display()))?;
-    let program = std::env::current_exe().context("this program's file is unknown")?;
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
     let mut command = Command::new(program);
     command.args(["verify", "--step", step.id]).args(flags(&v.options)).current_dir(&v.root);
     // The seed depends on the date, which may change while the steps run.

@@ -78,8 +78,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
             &field,
             format!("shape {shape:?}"),
             format!(
-                "rows of whole {tensor_type} blocks of {block} weights, and a size that this \
-                 machine can address"
+                "rows of a multiple of {block} weights (whole {tensor_type} blocks), and a size \
+                 that this machine can address"
             ),
         )
     })?;

@@ -85,7 +85,7 @@ impl Sequence {
         // SOLUTION week3-day1 task 1
         assert!(
             matches!(self.phase, Phase::Prefilling | Phase::Decoding),
-            "request {} is computed while {:?}",
+            "request {}: found phase {:?}, expected `Prefilling` or `Decoding`",
             self.id,
             self.phase
         );
@@ -113,7 +113,7 @@ impl Sequence {
     /// If the request is not decoding.
     pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
         // SOLUTION week3-day1 task 1
-        assert_eq!(self.phase, Phase::Decoding, "request {} takes a token", self.id);
+        assert_eq!(self.phase, Phase::Decoding, "request {}: phase in `accept`", self.id);
         if self.limits.stop_tokens.contains(&token) {
             self.phase = Phase::Finished(FinishReason::Stop);
             return false;

@@ -114,7 +114,7 @@ impl<S: Storage> Store<S> {
         assert_eq!(rows.len(), out.len(), "{}: numbers of rows and of products", part.name());
         assert!(
             row_bytes <= chunk.len(),
-            "{}: a row has {row_bytes} bytes, but the chunk only {}",
+            "{}: found a chunk of {} bytes, expected at least {row_bytes}, the bytes of a row",
             part.name(),
             chunk.len()
         );

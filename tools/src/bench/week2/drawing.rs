@@ -181,8 +181,8 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     svg.text(
         (0.0, top),
         "start",
-        "roofline: 10⁹ operations a second over operations for each byte of weights (both \
-         logarithmic)",
+        "roofline: GOP/s (vertical) by operations per byte of weights (horizontal), both \
+         logarithmic",
     );
     for value in x.decades() {
         svg.line((x.at(value), bottom), (x.at(value), bottom - height), GREY, "2 4");

@@ -82,7 +82,8 @@ pub(super) fn run(
     let models =
         models(options.peers.as_deref().context("--peers: expected a folder of GGUF files")?)?;
     println!(
-        "| file | threads | task, tokens/s | ours | peer | the peer's | weight layouts | ratio, worst–best pair |\n\
+        "| file | threads | task | our tokens/s | peer | its tokens/s | weight layouts \
+         | ratio, worst–best pair |\n\
          |---|---|---|---|---|---|---|---|"
     );
     let (mut all, mut notes) = (Vec::new(), String::new());

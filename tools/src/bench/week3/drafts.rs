@@ -52,7 +52,7 @@ pub(super) fn measure(
             figures.push(Figure::ours(
                 format!("{what}, drafts by {who}, tokens/s"),
                 ours,
-                format!("{ratio:.2} × without; {:.0} % of {drafts} accepted", 100.0 * share),
+                format!("{ratio:.2} × without drafts; {:.0} % of {drafts} accepted", 100.0 * share),
             ));
         }
     }

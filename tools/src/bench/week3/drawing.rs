@@ -29,7 +29,8 @@ pub(super) fn drawing(report: &Report) -> String {
         0.0,
         14.0,
         "start",
-        "new tokens per second (blue), the longest gap of a request, 99th percentile (orange); yours: green",
+        "new tokens/s (blue), 99th percentile of the requests' longest gaps \
+         (orange), your tokens/s (green)",
     );
     for (i, row) in report.ways.iter().enumerate() {
         let y = 30.0 + STEP * i as f64;

@@ -236,7 +236,11 @@ impl Bench<'_> {
             Figure::ours(
                 "prompt rows that were computed",
                 one.prompt_rows() as f64,
-                format!("of {}; {} if nothing is shared", one.prompt_tokens, many.prompt_rows()),
+                format!(
+                    "of {} prompt tokens; without sharing: {}",
+                    one.prompt_tokens,
+                    many.prompt_rows()
+                ),
             ),
         ])
     }

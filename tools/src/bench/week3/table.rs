@@ -17,10 +17,10 @@ pub(super) fn table(report: &Report) -> String {
     for row in &report.ways {
         out += &line(row, yours);
     }
-    out += "Times are median / 99th percentile of all requests. Rows are the average per step. \
-            Drafts is the accepted share.\n";
-    out += "Used is the largest size of all keys and values in a step, in MB (a shared position \
-            counts once per request).\nHeld is the memory reserved at that step, in MB.\n";
+    out += "Times are median / 99th percentile of all requests. `rows` is the average per step. \
+            `drafts` is accepted / all.\n";
+    out += "`used` is the largest size of all keys and values in a step, in MB (a shared position \
+            counts once per request).\n`held` is the memory reserved at that step, in MB.\n";
     for (name, figures) in &report.figures {
         let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
         let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");

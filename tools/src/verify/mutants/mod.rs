@@ -162,7 +162,7 @@ impl Copy<'_> {
             }
             unviable.extend(refused);
         }
-        bail!("twelve rounds have removed mutants, and the others still do not compile");
+        bail!("after 12 rounds of removing mutants, the remaining mutants do not compile");
     }
 
     /// Returns the numbers of the mutants in the copy that the compiler refuses.
@@ -189,7 +189,7 @@ impl Copy<'_> {
         }
         ensure!(
             finished.status.success() || !refused.is_empty(),
-            "the mutants do not compile, and the compiler names none:\n{}",
+            "the mutants do not compile, but no error is in a mutant:\n{}",
             finished.tail(40)
         );
         Ok(refused)
