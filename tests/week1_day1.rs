@@ -1,7 +1,4 @@
 //! Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
-//!
-//! Failures are printed in alphabetical order, so the names of a task's tests put simple cases
-//! first.
 
 use tiny_llm_harness::fixtures::Fixtures;
 

@@ -1,7 +1,4 @@
 //! Week 1, day 2: RoPE in its two forms.
-//!
-//! Failures are printed in alphabetical order, so the names of a task's tests put simple cases
-//! first.
 
 use ndarray::Axis;
 use tiny_llm::week1::rope::RopeTables;

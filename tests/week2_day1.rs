@@ -21,7 +21,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, random},
 };
 
-use task_2::task_2_rows_see_their_own_past;
+use task_2::task_2_attend_is_causal_within_each_sequence;
 
 #[path = "parts/attention.rs"]
 mod by_definition;
@@ -187,7 +187,7 @@ fn check_attentions() {
     check_attention("f32", &[9]);
     check_attention("f32", &[3, 1, 5]);
     check_attention("far_below_0", &[7]);
-    task_2_rows_see_their_own_past();
+    task_2_attend_is_causal_within_each_sequence();
 }
 
 /// Returns the model of a case, with weights in f32.

@@ -81,7 +81,7 @@ fn four_bits(block: &[u8], i: usize) -> u8 {
 // Task 1: Q8_0
 
 #[test]
-fn task_1_dequantize_q8_0_of_whole_numbers() {
+fn task_1_dequantize_q8_0_of_integer_weights() {
     check_dequantize("task_1_dequantize/whole", q8_0::dequantize);
 }
 
@@ -91,7 +91,7 @@ fn task_1_dequantize_q8_0_of_random_bytes() {
 }
 
 #[test]
-fn task_1_dequantize_q8_0_of_the_model() {
+fn task_1_dequantize_q8_0_of_model_weights() {
     check_dequantize("task_1_dequantize/model", q8_0::dequantize);
 }
 
@@ -108,34 +108,34 @@ fn task_1_quantize_q8_0_of_ordinary_weights() {
 }
 
 #[test]
-fn task_1_quantize_q8_0_between_two_integers() {
+fn task_1_quantize_q8_0_of_halfway_values() {
     check_q8_0("between");
 }
 
 #[test]
-fn task_1_quantize_q8_0_by_the_scale_before_it_is_rounded() {
+fn task_1_quantize_q8_0_uses_unrounded_scale() {
     check_q8_0("near");
 }
 
 #[test]
-fn task_1_quantize_q8_0_of_zeros_and_of_very_small_weights() {
+fn task_1_quantize_q8_0_of_zeros_and_tiny_weights() {
     check_q8_0("little");
 }
 
 #[test]
-fn task_1_quantize_q8_0_of_the_model() {
+fn task_1_quantize_q8_0_of_model_weights() {
     check_q8_0("model");
 }
 
 #[test]
-fn task_1_quantize_q8_0_with_each_operation_as_prescribed() {
+fn task_1_quantize_q8_0_multiplies_by_inverse_scale_in_f32() {
     check_q8_0("prescribed");
 }
 
 // Task 2: Q4_0
 
 #[test]
-fn task_2_dequantize_q4_0_of_whole_numbers() {
+fn task_2_dequantize_q4_0_of_integer_weights() {
     check_dequantize("task_2_dequantize/whole", q4_0::dequantize);
 }
 
@@ -145,7 +145,7 @@ fn task_2_dequantize_q4_0_of_random_bytes() {
 }
 
 #[test]
-fn task_2_dequantize_q4_0_of_the_model() {
+fn task_2_dequantize_q4_0_of_model_weights() {
     check_dequantize("task_2_dequantize/model", q4_0::dequantize);
 }
 
@@ -162,34 +162,34 @@ fn task_2_quantize_q4_0_of_ordinary_weights() {
 }
 
 #[test]
-fn task_2_quantize_q4_0_between_two_integers() {
+fn task_2_quantize_q4_0_of_halfway_values() {
     check_q4_0("between");
 }
 
 #[test]
-fn task_2_quantize_q4_0_by_the_scale_before_it_is_rounded() {
+fn task_2_quantize_q4_0_uses_unrounded_scale() {
     check_q4_0("near");
 }
 
 #[test]
-fn task_2_quantize_q4_0_of_zeros_and_of_very_small_weights() {
+fn task_2_quantize_q4_0_of_zeros_and_tiny_weights() {
     check_q4_0("little");
 }
 
 #[test]
-fn task_2_quantize_q4_0_of_the_model() {
+fn task_2_quantize_q4_0_of_model_weights() {
     check_q4_0("model");
 }
 
 #[test]
-fn task_2_quantize_q4_0_with_each_operation_as_prescribed() {
+fn task_2_quantize_q4_0_multiplies_by_inverse_scale_in_f32() {
     check_q4_0("prescribed");
 }
 
 // Task 3: Q5_0
 
 #[test]
-fn task_3_dequantize_q5_0_of_whole_numbers() {
+fn task_3_dequantize_q5_0_of_integer_weights() {
     check_dequantize("task_3_dequantize/whole", q5_0::dequantize);
 }
 
@@ -199,7 +199,7 @@ fn task_3_dequantize_q5_0_of_random_bytes() {
 }
 
 #[test]
-fn task_3_dequantize_q5_0_of_the_model() {
+fn task_3_dequantize_q5_0_of_model_weights() {
     check_dequantize("task_3_dequantize/model", q5_0::dequantize);
 }
 
@@ -217,27 +217,27 @@ fn task_3_quantize_q5_0_of_ordinary_weights() {
 }
 
 #[test]
-fn task_3_quantize_q5_0_between_two_integers() {
+fn task_3_quantize_q5_0_of_halfway_values() {
     check_q5_0("between");
 }
 
 #[test]
-fn task_3_quantize_q5_0_by_the_scale_before_it_is_rounded() {
+fn task_3_quantize_q5_0_uses_unrounded_scale() {
     check_q5_0("near");
 }
 
 #[test]
-fn task_3_quantize_q5_0_of_zeros_and_of_very_small_weights() {
+fn task_3_quantize_q5_0_of_zeros_and_tiny_weights() {
     check_q5_0("little");
 }
 
 #[test]
-fn task_3_quantize_q5_0_of_the_model() {
+fn task_3_quantize_q5_0_of_model_weights() {
     check_q5_0("model");
 }
 
 #[test]
-fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
+fn task_3_quantize_q5_0_multiplies_by_inverse_scale_in_f32() {
     check_q5_0("prescribed");
 }
 
@@ -270,18 +270,18 @@ fn check_largest<const BYTES: usize>(
 }
 
 #[test]
-fn task_1_quantize_q8_0_wherever_the_largest_stands() {
+fn task_1_quantize_q8_0_with_largest_weight_at_any_index() {
     check_largest(127.0, q8_0::quantize, q8_0::dequantize);
     check_largest(-127.0, q8_0::quantize, q8_0::dequantize);
 }
 
 #[test]
-fn task_2_quantize_q4_0_wherever_the_largest_stands() {
+fn task_2_quantize_q4_0_with_largest_weight_at_any_index() {
     check_largest(-8.0, q4_0::quantize, q4_0::dequantize);
 }
 
 #[test]
-fn task_3_quantize_q5_0_wherever_the_largest_stands() {
+fn task_3_quantize_q5_0_with_largest_weight_at_any_index() {
     check_largest(-16.0, q5_0::quantize, q5_0::dequantize);
 }
 
@@ -309,7 +309,7 @@ fn check_without_scale<const BYTES: usize>(
 }
 
 #[test]
-fn task_1_quantize_q8_0_where_the_scale_is_0() {
+fn task_1_quantize_q8_0_with_zero_scale() {
     check_without_scale(q8_0::quantize, |_| [0; q8_0::BYTES]);
 }
 
@@ -319,7 +319,7 @@ fn sign_of_the_scale(x: f32) -> u8 {
 }
 
 #[test]
-fn task_2_quantize_q4_0_where_the_scale_is_0() {
+fn task_2_quantize_q4_0_with_zero_scale() {
     check_without_scale(q4_0::quantize, |x| {
         let mut block = [0x88; q4_0::BYTES];
         block[..2].copy_from_slice(&[0, sign_of_the_scale(x)]);
@@ -328,7 +328,7 @@ fn task_2_quantize_q4_0_where_the_scale_is_0() {
 }
 
 #[test]
-fn task_3_quantize_q5_0_where_the_scale_is_0() {
+fn task_3_quantize_q5_0_with_zero_scale() {
     check_without_scale(q5_0::quantize, |x| {
         let mut block = [0; q5_0::BYTES];
         block[1] = sign_of_the_scale(x);

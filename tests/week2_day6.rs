@@ -91,25 +91,25 @@ fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_1_q8_0_of_zeros_and_parts() {
+fn task_1_q8_0_is_additive_over_parts() {
     check_zeros_and_parts(Rung::Avx2, "task_1_q8_0/rows", TensorType::Q8_0);
 }
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_2_q4_k_of_zeros_and_parts() {
+fn task_2_q4_k_is_additive_over_parts() {
     check_zeros_and_parts(Rung::Avx2, "task_2_q4_k/rows", TensorType::Q4_K);
 }
 
 #[test]
 #[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
-fn task_4_q8_0_of_zeros_and_parts() {
+fn task_4_q8_0_is_additive_over_parts() {
     check_zeros_and_parts(Rung::Neon, "task_4_q8_0/rows", TensorType::Q8_0);
 }
 
 #[test]
 #[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
-fn task_5_q4_k_of_zeros_and_parts() {
+fn task_5_q4_k_is_additive_over_parts() {
     check_zeros_and_parts(Rung::Neon, "task_5_q4_k/rows", TensorType::Q4_K);
 }
 
@@ -127,7 +127,7 @@ fn task_1_q8_0_one_block() {
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_1_q8_0_extremes() {
+fn task_1_q8_0_extreme_values() {
     check(Rung::Avx2, "task_1_q8_0/extremes", TensorType::Q8_0);
 }
 
@@ -175,13 +175,13 @@ fn check_around_zeros(rung: Rung) {
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_1_q8_0_around_zeros() {
+fn task_1_q8_0_with_one_zero_block() {
     check_around_zeros(Rung::Avx2);
 }
 
 #[test]
 #[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
-fn task_4_q8_0_around_zeros() {
+fn task_4_q8_0_with_one_zero_block() {
     check_around_zeros(Rung::Neon);
 }
 
@@ -217,7 +217,7 @@ fn check_scale_of_nan(rung: Rung) {
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_1_q8_0_scale_of_nan() {
+fn task_1_q8_0_propagates_nan_scale() {
     check_scale_of_nan(Rung::Avx2);
 }
 
@@ -235,7 +235,7 @@ fn task_2_q4_k_one_block() {
 
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
-fn task_2_q4_k_extremes() {
+fn task_2_q4_k_extreme_values() {
     check(Rung::Avx2, "task_2_q4_k/extremes", TensorType::Q4_K);
 }
 
@@ -253,7 +253,7 @@ fn task_4_q8_0_one_block() {
 
 #[test]
 #[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
-fn task_4_q8_0_extremes() {
+fn task_4_q8_0_extreme_values() {
     check(Rung::Neon, "task_4_q8_0/extremes", TensorType::Q8_0);
 }
 
@@ -271,7 +271,7 @@ fn task_5_q4_k_one_block() {
 
 #[test]
 #[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
-fn task_5_q4_k_extremes() {
+fn task_5_q4_k_extreme_values() {
     check(Rung::Neon, "task_5_q4_k/extremes", TensorType::Q4_K);
 }
 

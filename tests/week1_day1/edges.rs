@@ -38,7 +38,7 @@ fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor
 }
 
 #[test]
-fn task_1_softmax_of_the_largest_and_the_least_numbers() {
+fn task_1_softmax_of_extreme_finite_values() {
     const LEAST: f32 = f32::MIN;
     const MOST: f32 = f32::MAX;
     let e = 1f32.exp();
@@ -67,7 +67,7 @@ fn task_1_softmax_of_the_largest_and_the_least_numbers() {
 }
 
 #[test]
-fn task_1_softmax_passes_a_nan_on_wherever_it_stands() {
+fn task_1_softmax_propagates_nan_only_within_its_row() {
     let nan = f32::NAN;
     let others = random(61, &[3, 3]);
     for row in [[nan, 1.0, 2.0], [1.0, 2.0, nan], [nan, OFF, OFF], [OFF, OFF, nan], [nan; 3]] {
@@ -79,7 +79,7 @@ fn task_1_softmax_passes_a_nan_on_wherever_it_stands() {
 }
 
 #[test]
-fn task_1_linear_of_nothing() {
+fn task_1_linear_with_empty_x_or_weight() {
     for (x, weight, shape) in [
         (&[0, 4][..], &[3, 4], &[0, 3][..]),
         (&[2, 0, 4], &[3, 4], &[2, 0, 3]),
@@ -94,7 +94,7 @@ fn task_1_linear_of_nothing() {
 
 /// Products and sums have no bound and no threshold. Powers of two keep everything exact.
 #[test]
-fn task_1_linear_of_any_magnitude() {
+fn task_1_linear_scales_with_x_and_weight() {
     let (x, weight) = (random(62, &[4, 5]), random(63, &[3, 5]));
     let plain = linear(&x, &weight, None);
     for factor in [2f32.powi(60), 2f32.powi(-60), -1.0, -2f32.powi(20), 0.0] {
@@ -129,7 +129,7 @@ fn task_1_linear_of_any_magnitude() {
 
 /// Zero queries have a score of 0 with every key, so the weights are the softmax of the mask.
 #[test]
-fn task_2_attention_with_a_finite_mask_adds_it() {
+fn task_2_attention_adds_finite_mask_to_scores() {
     let (q, k) = (Tensor::zeros(vec![2, 4]), random(65, &[3, 4]));
     let v = Tensor::from_shape_fn(vec![3, 4], |at| f32::from(at[0] == at[1]));
     let differences = [[0.0, -1.0, -0.5], [-2.0, 0.25, 0.0]];
@@ -172,7 +172,7 @@ fn task_2_attention_with_a_finite_mask_adds_it() {
 
 /// All scores are multiplied by the scale.
 #[test]
-fn task_2_attention_at_any_scale() {
+fn task_2_attention_with_positive_and_negative_scales() {
     let (q, k, v) = (random(66, &[2, 3, 4]), random(67, &[2, 5, 4]), random(68, &[2, 5, 4]));
     let attend = |q: &Tensor, scale| scaled_dot_product_attention(q, &k, &v, Some(scale), None);
     for scale in [0.5, 2.0, 0.125, 1.5, 2f32.powi(-40)] {
@@ -209,7 +209,7 @@ fn task_2_attention_at_any_scale() {
 
 /// As many keys as queries, but different tensors.
 #[test]
-fn task_2_attention_of_as_many_keys_that_are_others() {
+fn task_2_attention_with_distinct_q_k_v_of_equal_shape() {
     let place = [2, 0, 3, 1];
     let q = Tensor::from_shape_fn(vec![4, 4], |at| if at[0] == at[1] { 400.0 } else { 0.0 });
     let k = Tensor::from_shape_fn(vec![4, 4], |at| f32::from(place[at[1]] == at[0]));
@@ -235,7 +235,7 @@ fn task_2_attention_of_as_many_keys_that_are_others() {
 }
 
 #[test]
-fn task_2_attention_of_a_lost_query() {
+fn task_2_attention_propagates_nan_only_within_its_query() {
     let (q, k, v) = (random(66, &[3, 4]), random(67, &[5, 4]), random(68, &[5, 4]));
     let mut lost = q.clone();
     lost[[1, 2]] = f32::NAN;
@@ -258,7 +258,7 @@ fn plain(n_heads: usize) -> MultiHeadAttention {
 }
 
 #[test]
-fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
+fn task_3_multi_head_attention_with_distinct_query_key_value() {
     for (batch, n_heads) in [(1, 1), (2, 1), (1, 3), (2, 2)] {
         let width = 4 * n_heads;
         // In each head, queries match keys in a different order.
@@ -290,7 +290,7 @@ fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
 }
 
 #[test]
-fn task_3_multi_head_attention_with_a_finite_mask() {
+fn task_3_multi_head_attention_adds_finite_mask_to_scores() {
     let layer = plain(2);
     let (query, key) = (random(71, &[2, 3, 8]), random(72, &[2, 5, 8]));
     let value = random(73, &[2, 5, 8]);

@@ -43,42 +43,42 @@ fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor
 }
 
 #[test]
-fn task_2_attention_at_the_default_scale() {
+fn task_2_attention_with_default_scale() {
     check_attention("plain");
 }
 
 #[test]
-fn task_2_attention_in_two_axes() {
+fn task_2_attention_of_2d_inputs() {
     check_attention("two_axes");
 }
 
 #[test]
-fn task_2_attention_given_a_scale_over_four_axes() {
+fn task_2_attention_of_4d_inputs_with_explicit_scale() {
     check_attention("scale_given");
 }
 
 #[test]
-fn task_2_attention_mask_at_minus_infinity_removes_keys() {
+fn task_2_attention_mask_of_minus_infinity_hides_keys() {
     check_attention("mask_removes");
 }
 
 #[test]
-fn task_2_attention_mask_is_added_after_the_scale() {
+fn task_2_attention_mask_is_added_after_scaling() {
     check_attention("mask_biases");
 }
 
 #[test]
-fn task_2_attention_of_a_query_that_sees_nothing_is_zero() {
+fn task_2_attention_of_fully_masked_query_is_zero() {
     check_attention("masked_row");
 }
 
 #[test]
-fn task_2_attention_survives_large_scores() {
+fn task_2_attention_with_large_scores_does_not_overflow() {
     check_attention("large_scores");
 }
 
 #[test]
-fn task_2_attention_masked_keys_and_values_do_not_matter() {
+fn task_2_attention_ignores_masked_keys_and_values() {
     let (q, k, v) = (random(7, &[2, 3, 8]), random(8, &[2, 5, 8]), random(9, &[2, 5, 8]));
     let mut mask = Tensor::zeros(IxDyn(&[3, 5]));
     mask.index_axis_mut(Axis(1), 2).fill(f32::NEG_INFINITY);
@@ -100,7 +100,7 @@ fn task_2_attention_masked_keys_and_values_do_not_matter() {
 }
 
 #[test]
-fn task_2_attention_over_one_visible_key_is_its_value() {
+fn task_2_attention_with_one_visible_key_returns_its_value() {
     let (q, k, v) = (random(10, &[4, 8]), random(11, &[4, 8]), random(12, &[4, 8]));
     let mut mask = Tensor::from_elem(IxDyn(&[4, 4]), f32::NEG_INFINITY);
     for i in 0..4 {
@@ -119,7 +119,7 @@ fn task_2_attention_over_one_visible_key_is_its_value() {
 
 /// Even if there is only one key, a query may not see it.
 #[test]
-fn task_2_attention_over_one_key_that_some_do_not_see() {
+fn task_2_attention_over_single_key_masked_for_one_query() {
     let (q, k, v) = (random(10, &[3, 8]), random(11, &[1, 8]), random(12, &[1, 8]));
     let mask = tensor(&[3, 1], vec![0.0, OFF, 0.0]);
     let expected = Tensor::from_shape_fn(vec![3, 8], |at| [1.0, 0.0, 1.0][at[0]] * v[[0, at[1]]]);
@@ -140,7 +140,7 @@ fn task_2_attention_over_one_key_that_some_do_not_see() {
 /// Broadcasting: axes are counted from the right, and an axis that is missing or has length 1 is
 /// repeated.
 #[test]
-fn task_2_attention_mask_of_any_shape_that_broadcasts() {
+fn task_2_attention_mask_broadcasts_to_scores() {
     let (q, k, v) =
         (random(43, &[2, 4, 3, 8]), random(44, &[2, 4, 5, 8]), random(45, &[2, 4, 5, 8]));
     for shape in
@@ -169,7 +169,7 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
 
 /// With a scale of 0 all scores are 0, so all visible keys have equal weights.
 #[test]
-fn task_2_attention_at_a_scale_of_zero() {
+fn task_2_attention_with_zero_scale_averages_visible_values() {
     let (q, k, v) = (random(10, &[2, 8]), random(11, &[4, 8]), random(12, &[4, 8]));
     let mask = tensor(&[2, 4], vec![0.0, 0.0, OFF, OFF, 0.0, 0.0, 0.0, 0.0]);
     let of = |seen: usize, column: usize| {
@@ -190,7 +190,7 @@ fn task_2_attention_at_a_scale_of_zero() {
 }
 
 #[test]
-fn task_2_attention_averages_when_all_keys_are_equal() {
+fn task_2_attention_averages_values_of_equal_keys() {
     let (q, k, v) = (random(15, &[2, 8]), random(13, &[1, 8]), random(14, &[5, 8]));
     let k = k.select(Axis(0), &[0; 5]);
     let mean = v.mean_axis(Axis(0)).expect("five rows");
@@ -221,7 +221,7 @@ fn task_2_attention_in_any_layout() {
 
 /// Each query sees a different single key, so it returns that key's value without rounding.
 #[test]
-fn task_2_attention_whatever_the_size() {
+fn task_2_attention_applies_mask_at_various_sizes() {
     for (queries, keys) in [(1, 3), (1, 130), (70, 70), (70, 130), (3, 1)] {
         let (q, k) = (random(20, &[queries, 4]), random(21, &[keys, 4]));
         let v = random(22, &[keys, 4]);
@@ -257,7 +257,7 @@ fn task_2_attention_without_a_mask_sees_every_key() {
 }
 
 #[test]
-fn task_2_attention_with_a_scale_of_one() {
+fn task_2_attention_with_scale_one() {
     let (q, k, v) = (random(7, &[3, 4]), random(8, &[5, 4]), random(9, &[5, 4]));
     assert_agrees(
         "attention of q [3, 4] with the scale 1, compared with 2 · q at the default scale",

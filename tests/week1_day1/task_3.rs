@@ -36,14 +36,14 @@ fn check_multi_head(case: &str) {
 }
 
 #[test]
-fn task_3_heads_are_split_whole() {
+fn task_3_split_heads_takes_consecutive_columns_per_head() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_heads/split");
     case.check("output", &split_heads(&case.tensor("x"), case.count("n_heads")));
 }
 
 #[test]
-fn task_3_heads_merge_side_by_side() {
+fn task_3_merge_heads_concatenates_heads() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_heads/split");
     let what = "merge_heads of correct heads [2, 3, 4, 8], which do not come from your split_heads";
@@ -51,7 +51,7 @@ fn task_3_heads_merge_side_by_side() {
 }
 
 #[test]
-fn task_3_heads_in_any_layout() {
+fn task_3_split_and_merge_heads_in_any_layout() {
     assert_any_layout("split_heads", &random(21, &[2, 3, 8]), 0.0, |x| split_heads(x, 4));
     assert_any_layout("merge_heads", &random(22, &[2, 4, 3, 2]), 0.0, merge_heads);
 }
@@ -84,7 +84,7 @@ fn task_3_multi_head_attention_in_any_layout() {
 }
 
 #[test]
-fn task_3_multi_head_attention_across_two_sequences() {
+fn task_3_multi_head_cross_attention() {
     check_multi_head("cross");
 }
 
@@ -99,7 +99,7 @@ fn task_3_multi_head_self_attention_with_square_weights() {
 }
 
 #[test]
-fn task_3_multi_head_attention_of_a_batch_is_that_of_its_parts() {
+fn task_3_multi_head_attention_is_independent_of_the_batch() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_multi_head/cross");
     let layer = multi_head(&case);
@@ -114,7 +114,7 @@ fn task_3_multi_head_attention_of_a_batch_is_that_of_its_parts() {
 }
 
 #[test]
-fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
+fn task_3_multi_head_attention_is_independent_of_key_order() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_multi_head/cross");
     let order = [3, 1, 4, 0, 2];
@@ -126,7 +126,7 @@ fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
 }
 
 #[test]
-fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
+fn task_3_multi_head_attention_mask_broadcasts_to_scores() {
     let layer = MultiHeadAttention {
         n_heads: 4,
         q_proj: random(31, &[8, 6]),
@@ -158,7 +158,7 @@ fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
 
 /// Identity weights, so each head returns its part of the one visible value.
 #[test]
-fn task_3_multi_head_attention_whatever_the_size() {
+fn task_3_multi_head_attention_applies_mask_at_various_sizes() {
     for (batch, length, n_heads) in [(1, 1, 1), (1, 1, 4), (1, 3, 1), (2, 1, 2), (1, 3, 2)] {
         let keys = length + 2;
         let layer = MultiHeadAttention {
@@ -192,7 +192,7 @@ fn task_3_multi_head_attention_whatever_the_size() {
 }
 
 #[test]
-fn task_3_multi_head_attention_with_query_as_key_and_another_value() {
+fn task_3_multi_head_attention_is_linear_in_value() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_multi_head/self");
     let layer = multi_head(&case);

@@ -15,7 +15,7 @@ use tiny_llm_harness::{
 use super::{Form, long_tables};
 
 #[test]
-fn task_1_inverse_frequencies_at_the_edges() {
+fn task_1_inverse_frequencies_edge_cases() {
     for (head_dim, base, expected) in [
         (2, 10_000.0, vec![1.0]),
         (8, 1.0, vec![1.0; 4]),
@@ -38,7 +38,7 @@ fn task_1_inverse_frequencies_at_the_edges() {
 }
 
 #[test]
-fn task_1_tables_of_any_frequencies() {
+fn task_1_tables_with_zero_negative_or_no_frequencies() {
     // A frequency of 0 rotates nothing, and a negative one rotates backwards.
     let thetas = [0.0, 1.0, -1.0, -0.25, 3.0];
     let tables = RopeTables::new(&thetas, 9);
@@ -133,29 +133,29 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
 }
 
 #[test]
-fn task_2_interleaved_at_the_end_of_the_tables() {
+fn task_2_interleaved_at_and_beyond_the_end_of_the_tables() {
     check_the_end_of_the_tables(Form { name: "rope_interleaved", rope: rope_interleaved });
 }
 
 #[test]
-fn task_2_interleaved_pairs_are_alone() {
+fn task_2_interleaved_rotates_pairs_independently() {
     let form = Form { name: "rope_interleaved", rope: rope_interleaved };
     check_pairs_are_alone(form, |i| (2 * i, 2 * i + 1));
 }
 
 #[test]
-fn task_3_half_split_at_the_end_of_the_tables() {
+fn task_3_half_split_at_and_beyond_the_end_of_the_tables() {
     check_the_end_of_the_tables(Form { name: "rope_half_split", rope: rope_half_split });
 }
 
 #[test]
-fn task_3_half_split_pairs_are_alone() {
+fn task_3_half_split_rotates_pairs_independently() {
     let form = Form { name: "rope_half_split", rope: rope_half_split };
     check_pairs_are_alone(form, |i| (i, i + 4));
 }
 
 #[test]
-fn task_4_positions_in_any_order_up_to_the_end() {
+fn task_4_rope_at_positions_in_any_order_within_tables() {
     let (tables, long) = (rows_of_tables(5), long_tables());
     let x = random(73, &[2, 3, 4, 8]);
     let positions = array![[4usize, 0, 4, 2], [3, 3, 1, 0]];
@@ -206,7 +206,7 @@ fn task_4_positions_in_any_order_up_to_the_end() {
 
 /// Compares bits, because a permutation computes nothing.
 #[test]
-fn task_4_permutation_moves_what_it_is_given() {
+fn task_4_permutation_copies_values_bit_for_bit() {
     let strange = [-0.0, f32::NAN, f32::INFINITY, f32::from_bits(1), f32::MIN, 0.0, 7.0, -1e-30];
     for (n_heads, width) in [(1, 1), (2, 3), (3, 5)] {
         let weight =

@@ -27,17 +27,17 @@ fn task_1_inverse_frequencies_at_head_size_8() {
 }
 
 #[test]
-fn task_1_inverse_frequencies_of_three_pairs_and_another_base() {
+fn task_1_inverse_frequencies_at_head_size_6() {
     check_inverse_frequencies("6");
 }
 
 #[test]
-fn task_1_inverse_frequencies_of_head_size_64() {
+fn task_1_inverse_frequencies_at_head_size_64() {
     check_inverse_frequencies("64");
 }
 
 #[test]
-fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
+fn task_1_inverse_frequencies_panics_on_odd_head_size() {
     assert_panics(
         "inverse_frequencies(7, 10000): head size 7 is odd, so one element has no partner",
         || inverse_frequencies(7, 10_000.0),
@@ -55,7 +55,7 @@ fn check_tables(case: &str) {
 }
 
 #[test]
-fn task_1_tables_stay_exact_beyond_position_256() {
+fn task_1_tables_are_accurate_beyond_position_256() {
     check_tables("long");
 }
 
@@ -65,7 +65,7 @@ fn task_1_tables_of_three_pairs() {
 }
 
 #[test]
-fn task_1_tables_begin_without_a_turn() {
+fn task_1_tables_position_0_is_the_identity() {
     let tables = RopeTables::new(&[1.0, 0.1], 3);
     let row_0 = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
     let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()])
@@ -79,14 +79,14 @@ fn task_1_tables_begin_without_a_turn() {
 }
 
 #[test]
-fn task_1_inverse_frequencies_of_no_pairs() {
+fn task_1_inverse_frequencies_at_head_size_0_is_empty() {
     let found =
         assert_accepts("inverse_frequencies(0, 10000)", || inverse_frequencies(0, 10_000.0));
     assert!(found.is_empty(), "inverse_frequencies(0, 10000): found {found:?}, expected none");
 }
 
 #[test]
-fn task_1_tables_of_other_frequencies() {
+fn task_1_tables_are_independent_of_earlier_calls() {
     // Two models of the same size may have different frequencies.
     let first = RopeTables::new(&[1.0, 0.1], 5);
     let second = RopeTables::new(&[0.5, 0.01], 5);
@@ -107,7 +107,7 @@ fn task_1_tables_of_other_frequencies() {
 }
 
 #[test]
-fn task_1_tables_of_no_positions() {
+fn task_1_tables_with_no_positions() {
     let tables = assert_accepts("tables for two frequencies and 0 positions", || {
         RopeTables::new(&[1.0, 0.1], 0)
     });
@@ -119,7 +119,7 @@ fn task_1_tables_of_no_positions() {
 }
 
 #[test]
-fn task_1_inverse_frequencies_whatever_the_base() {
+fn task_1_inverse_frequencies_with_various_bases() {
     for base in [2.0, 500_000.0, 1e7, 1e10] {
         for (i, found) in inverse_frequencies(128, base).into_iter().enumerate() {
             let expected = f64::from(base).powf(-2.0 * i as f64 / 128.0);
@@ -133,7 +133,7 @@ fn task_1_inverse_frequencies_whatever_the_base() {
 }
 
 #[test]
-fn task_1_tables_whatever_the_position() {
+fn task_1_tables_are_accurate_up_to_position_9999() {
     // Products of a position and a power of two are exact.
     let thetas = [1.0, 0.5, 1.0 / 1_073_741_824.0];
     let tables = RopeTables::new(&thetas, 10_000);

@@ -11,7 +11,7 @@ use super::{
 const INTERLEAVED: Form = Form { name: "rope_interleaved", rope: rope_interleaved };
 
 #[test]
-fn task_2_interleaved_turns_every_pair_of_any_head() {
+fn task_2_interleaved_rotates_every_pair_at_various_head_sizes() {
     check_every_pair_turns(INTERLEAVED, |i, _| (2 * i, 2 * i + 1));
 }
 
@@ -31,32 +31,32 @@ fn task_2_interleaved_with_an_odd_number_of_pairs() {
 }
 
 #[test]
-fn task_2_interleaved_over_two_axes() {
+fn task_2_interleaved_of_2d_input() {
     check_form(INTERLEAVED, "task_2_interleaved/two_axes");
 }
 
 #[test]
-fn task_2_interleaved_leaves_position_0_alone() {
+fn task_2_interleaved_leaves_position_0_unchanged() {
     check_position_0_is_the_identity(INTERLEAVED);
 }
 
 #[test]
-fn task_2_interleaved_keeps_the_length_of_each_pair() {
+fn task_2_interleaved_preserves_the_norm_of_each_pair() {
     check_pairs_keep_their_length(INTERLEAVED, |i| (2 * i, 2 * i + 1));
 }
 
 #[test]
-fn task_2_interleaved_scores_depend_on_the_distance() {
+fn task_2_interleaved_scores_depend_on_relative_position() {
     check_scores_depend_on_the_distance(INTERLEAVED);
 }
 
 #[test]
-fn task_2_interleaved_offset_is_a_shift() {
+fn task_2_interleaved_offset_shifts_positions() {
     check_an_offset_is_a_shift(INTERLEAVED);
 }
 
 #[test]
-fn task_2_interleaved_of_any_shape() {
+fn task_2_interleaved_with_any_leading_axes_or_no_rows() {
     check_any_shape(INTERLEAVED);
 }
 
@@ -66,6 +66,6 @@ fn task_2_interleaved_in_any_layout() {
 }
 
 #[test]
-fn task_2_interleaved_refuses_tables_that_are_too_short() {
+fn task_2_interleaved_panics_if_tables_are_too_short() {
     check_short_tables_are_refused(INTERLEAVED);
 }

@@ -11,12 +11,12 @@ use super::{
 const HALF_SPLIT: Form = Form { name: "rope_half_split", rope: rope_half_split };
 
 #[test]
-fn task_3_half_split_turns_every_pair_of_any_head() {
+fn task_3_half_split_rotates_every_pair_at_various_head_sizes() {
     check_every_pair_turns(HALF_SPLIT, |i, half| (i, i + half));
 }
 
 #[test]
-fn task_3_half_split_of_any_shape() {
+fn task_3_half_split_with_any_leading_axes_or_no_rows() {
     check_any_shape(HALF_SPLIT);
 }
 
@@ -36,27 +36,27 @@ fn task_3_half_split_with_an_odd_number_of_pairs() {
 }
 
 #[test]
-fn task_3_half_split_over_two_axes() {
+fn task_3_half_split_of_2d_input() {
     check_form(HALF_SPLIT, "task_3_half_split/two_axes");
 }
 
 #[test]
-fn task_3_half_split_leaves_position_0_alone() {
+fn task_3_half_split_leaves_position_0_unchanged() {
     check_position_0_is_the_identity(HALF_SPLIT);
 }
 
 #[test]
-fn task_3_half_split_keeps_the_length_of_each_pair() {
+fn task_3_half_split_preserves_the_norm_of_each_pair() {
     check_pairs_keep_their_length(HALF_SPLIT, |i| (i, i + 4));
 }
 
 #[test]
-fn task_3_half_split_scores_depend_on_the_distance() {
+fn task_3_half_split_scores_depend_on_relative_position() {
     check_scores_depend_on_the_distance(HALF_SPLIT);
 }
 
 #[test]
-fn task_3_half_split_offset_is_a_shift() {
+fn task_3_half_split_offset_shifts_positions() {
     check_an_offset_is_a_shift(HALF_SPLIT);
 }
 
@@ -66,6 +66,6 @@ fn task_3_half_split_in_any_layout() {
 }
 
 #[test]
-fn task_3_half_split_refuses_tables_that_are_too_short() {
+fn task_3_half_split_panics_if_tables_are_too_short() {
     check_short_tables_are_refused(HALF_SPLIT);
 }

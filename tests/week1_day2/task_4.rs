@@ -26,17 +26,17 @@ fn check_positions(case: &str, form: RopeForm) {
 }
 
 #[test]
-fn task_4_positions_interleaved() {
+fn task_4_rope_at_positions_interleaved() {
     check_positions("interleaved", RopeForm::Interleaved);
 }
 
 #[test]
-fn task_4_positions_half_split() {
+fn task_4_rope_at_positions_half_split() {
     check_positions("half_split", RopeForm::HalfSplit);
 }
 
 #[test]
-fn task_4_positions_that_follow_each_other_are_an_offset() {
+fn task_4_rope_at_positions_consecutive_matches_offset() {
     let x = random(27, &[2, 3, 4, 8]);
     let positions = Array2::from_shape_fn((2, 4), |(_, l)| 50 + l);
     let tables = long_tables();
@@ -59,7 +59,7 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
 }
 
 #[test]
-fn task_4_positions_refuse_what_does_not_fit() {
+fn task_4_rope_at_positions_panics_on_bad_shape_or_position() {
     let x = random(28, &[2, 1, 3, 8]);
     let tables = long_tables();
     let rope =
@@ -79,7 +79,7 @@ fn task_4_positions_refuse_what_does_not_fit() {
 }
 
 #[test]
-fn task_4_positions_in_any_layout() {
+fn task_4_rope_at_positions_in_any_layout() {
     let (tables, positions) = (long_tables(), array![[3, 9, 4, 0], [7, 5, 300, 6]]);
     assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
         rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
@@ -102,7 +102,7 @@ fn task_4_positions_in_any_layout() {
 }
 
 #[test]
-fn task_4_positions_of_no_rows() {
+fn task_4_rope_at_positions_with_no_rows() {
     let tables = long_tables();
     for (batch, length) in [(2, 0), (0, 3)] {
         let (x, positions) =
@@ -130,7 +130,7 @@ fn task_4_permutation_in_any_layout() {
 }
 
 #[test]
-fn task_4_scores_survive_the_permutation() {
+fn task_4_permutation_preserves_scores() {
     let (x, q_proj, k_proj) =
         (random(29, &[1, 5, 6]), random(30, &[3 * 8, 6]), random(31, &[3 * 8, 6]));
     let permuted = (half_split_to_interleaved(&q_proj, 3), half_split_to_interleaved(&k_proj, 3));
@@ -156,7 +156,7 @@ fn task_4_scores_survive_the_permutation() {
 }
 
 #[test]
-fn task_4_positions_whatever_the_size() {
+fn task_4_rope_at_positions_with_various_batch_shapes() {
     // Position 0 rotates nothing, and position 1 rotates everything by 90°.
     let (heads, size, half) = (12, 128, 64);
     let table =
@@ -179,7 +179,7 @@ fn task_4_positions_whatever_the_size() {
                 }
             }
             let what = format!("{form:?}: {heads} heads of size {size} at positions {positions}");
-            // Without diagnosis: of so even a turn several mistakes make the same.
+            // Without diagnosis: several mistakes give the same result for a rotation this regular.
             compare(&what, &rope_at_positions(&x, &tables, &positions, form), &expected, 0.0)
                 .unwrap_or_else(|text| {
                     panic!(
@@ -192,7 +192,7 @@ fn task_4_positions_whatever_the_size() {
 }
 
 #[test]
-fn task_4_permutation_whatever_the_number_of_heads() {
+fn task_4_permutation_with_1_and_12_heads() {
     for n_heads in [1, 12] {
         let weight = Tensor::from_shape_fn(vec![n_heads * 8, 1], |at| at[0] as f32);
         let rows =

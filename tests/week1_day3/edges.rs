@@ -17,7 +17,7 @@ use tiny_llm_harness::{
 use super::{OFF, fixtures, parts};
 
 #[test]
-fn task_1_grouped_at_any_scale() {
+fn task_1_grouped_attention_with_positive_and_negative_scales() {
     let (q, k) = (random(81, &[2, 4, 3, 4]), random(82, &[2, 2, 5, 4]));
     let v = random(83, &[2, 2, 5, 4]);
     let attend = |q: &Tensor, scale| grouped_query_attention(q, &k, &v, Some(scale), None);
@@ -48,7 +48,7 @@ fn task_1_grouped_at_any_scale() {
 }
 
 #[test]
-fn task_1_grouped_with_a_finite_mask() {
+fn task_1_grouped_attention_adds_finite_mask_to_scores() {
     let (q, k) = (Tensor::zeros(vec![1, 4, 2, 4]), random(82, &[1, 2, 3, 4]));
     let v = random(83, &[1, 2, 3, 4]);
     let differences = [[0.0, -1.0, -0.5], [-2.0, 0.25, 0.0]];
@@ -83,7 +83,7 @@ fn task_1_grouped_with_a_finite_mask() {
 
 /// q, k and v have the same shape, but are different tensors.
 #[test]
-fn task_1_grouped_of_tensors_of_one_shape() {
+fn task_1_grouped_attention_with_distinct_q_k_v_of_equal_shape() {
     let place = |b: usize, h: usize, i: usize| (3 * i + b + h + 1) % 4;
     let shape = vec![2, 3, 4, 4];
     let q = Tensor::from_shape_fn(shape.clone(), |at| if at[2] == at[3] { 400.0 } else { 0.0 });
@@ -107,7 +107,7 @@ fn task_1_grouped_of_tensors_of_one_shape() {
 }
 
 #[test]
-fn task_1_grouped_refuses_what_cannot_share() {
+fn task_1_grouped_attention_panics_if_h_q_is_not_multiple_of_h() {
     for (h_q, h) in [(2, 4), (3, 2), (7, 3), (4, 8)] {
         let (q, k) = (random(85, &[1, h_q, 2, 4]), random(86, &[1, h, 3, 4]));
         assert_panics(
@@ -120,7 +120,7 @@ fn task_1_grouped_refuses_what_cannot_share() {
 }
 
 #[test]
-fn task_2_causal_mask_at_its_edges() {
+fn task_2_causal_mask_edge_cases() {
     for (length, keys) in [(1, 1), (2, 2), (1, 2), (5, 5)] {
         let what = format!("causal_mask({length}, {keys})");
         let mask = assert_accepts(&what, || causal_mask(length, keys));
@@ -167,7 +167,7 @@ fn input() -> Tensor {
 }
 
 #[test]
-fn task_3_layer_with_one_bias_alone() {
+fn task_3_layer_with_bias_in_one_projection() {
     let (x, mask) = (input(), causal_mask(3, 3));
     for (seed, name) in [(1, "q_proj"), (2, "k_proj"), (3, "v_proj")] {
         let of = |layer: &mut GroupedQueryAttention, change: &dyn Fn(&mut Linear)| {
@@ -214,7 +214,7 @@ fn task_3_layer_with_one_bias_alone() {
 
 /// A norm that multiplies by a factor is equivalent to that factor in its projection's weight.
 #[test]
-fn task_3_layer_with_a_norm_that_is_a_factor() {
+fn task_3_layer_applies_q_norm_to_queries_and_k_norm_to_keys() {
     let (x, mask) = (input(), causal_mask(3, 3));
     for (of_queries, of_keys) in [(2.0, 1.0), (1.0, -2.0), (-0.5, 4.0)] {
         let (mut normed, mut weighted) = (layer(), layer());
@@ -247,7 +247,7 @@ fn task_3_layer_with_a_norm_that_is_a_factor() {
 }
 
 #[test]
-fn task_3_layer_with_a_finite_mask() {
+fn task_3_layer_adds_finite_mask_to_scores() {
     let (x, layer) = (input(), layer());
     let mask = random(96, &[3, 3]).mapv(|x| (x * 8.0).round() / 8.0);
     resting_on(&parts::OF_A_LAYER, || {

@@ -34,7 +34,7 @@ fn grouped(
 }
 
 #[test]
-fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
+fn task_1_grouped_attention_head_h_uses_kv_head_h_div_g() {
     // The scores are ±200, so the sign of a query selects one of two values. The other has a weight
     // of e^−400 = 0.
     let q = tensor(&[1, 6, 1, 1], vec![200.0, -200.0, -200.0, 200.0, 200.0, -200.0]);
@@ -66,12 +66,12 @@ fn check_grouped(case: &str) {
 }
 
 #[test]
-fn task_1_grouped_attention_of_neighbouring_query_heads() {
+fn task_1_grouped_attention_shares_kv_among_adjacent_heads() {
     check_grouped("plain");
 }
 
 #[test]
-fn task_1_grouped_attention_with_a_given_scale() {
+fn task_1_grouped_attention_with_explicit_scale() {
     check_grouped("scale_given");
 }
 
@@ -102,12 +102,12 @@ fn task_1_grouped_attention_with_one_key_value_head() {
 }
 
 #[test]
-fn task_1_grouped_mask_for_all_heads() {
+fn task_1_grouped_attention_mask_shared_by_all_heads() {
     check_grouped("mask_shared");
 }
 
 #[test]
-fn task_1_grouped_mask_for_all_heads_without_infinities() {
+fn task_1_grouped_attention_finite_mask_shared_by_all_heads() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_grouped/mask_finite");
     let found = grouped(
@@ -130,22 +130,22 @@ fn task_1_grouped_mask_for_all_heads_without_infinities() {
 }
 
 #[test]
-fn task_1_grouped_mask_for_each_sequence() {
+fn task_1_grouped_attention_mask_per_sequence() {
     check_grouped("mask_per_batch");
 }
 
 #[test]
-fn task_1_grouped_mask_of_each_query_head() {
+fn task_1_grouped_attention_mask_per_query_head() {
     check_grouped("mask_per_head");
 }
 
 #[test]
-fn task_1_grouped_mask_with_rows_that_see_nothing() {
+fn task_1_grouped_attention_mask_with_fully_masked_rows() {
     check_grouped("mask_full");
 }
 
 #[test]
-fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
+fn task_1_grouped_attention_mask_broadcasts_to_scores() {
     let (q, k, v) =
         (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
     for shape in [
@@ -181,7 +181,7 @@ fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
 }
 
 #[test]
-fn task_1_grouped_at_a_scale_of_zero() {
+fn task_1_grouped_attention_with_zero_scale_averages_values() {
     let (q, k) = (random(43, &[1, 4, 2, 4]), random(44, &[1, 2, 4, 4]));
     let v = random(45, &[1, 2, 4, 4]);
     let mean = v.mean_axis(Axis(2)).expect("four keys").index_axis_move(Axis(0), 0);
@@ -198,7 +198,7 @@ fn task_1_grouped_at_a_scale_of_zero() {
 }
 
 #[test]
-fn task_1_grouped_in_any_layout() {
+fn task_1_grouped_attention_in_any_layout() {
     let (q, k, v) =
         (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
     let attend = grouped_query_attention;
@@ -214,7 +214,7 @@ fn task_1_grouped_in_any_layout() {
 }
 
 #[test]
-fn task_1_grouped_refuses_uneven_groups() {
+fn task_1_grouped_attention_panics_on_uneven_groups() {
     for h_q in [5, 1] {
         let (q, k, v) =
             (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
@@ -226,7 +226,7 @@ fn task_1_grouped_refuses_uneven_groups() {
 
 /// Each query sees a different single key, so it returns that key's value without rounding.
 #[test]
-fn task_1_grouped_whatever_the_size() {
+fn task_1_grouped_attention_at_various_sizes() {
     for (heads, kv_heads, queries, keys) in
         [(1, 1, 1, 3), (3, 3, 1, 5), (3, 3, 4, 4), (4, 1, 2, 4), (4, 2, 1, 4), (2, 2, 70, 130)]
     {

@@ -77,7 +77,7 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
 }
 
 #[test]
-fn task_2_causal_mask_whatever_the_size() {
+fn task_2_causal_mask_at_large_sizes() {
     for (length, keys) in [(130, 130), (100, 300), (3, 5000)] {
         let mask = causal_mask(length, keys);
         assert_eq!(
@@ -101,7 +101,7 @@ fn task_2_causal_mask_whatever_the_size() {
 }
 
 #[test]
-fn task_2_causal_mask_of_no_queries() {
+fn task_2_causal_mask_with_no_queries() {
     for keys in [3, 0] {
         let call = format!("causal_mask(0, {keys})");
         let mask = assert_accepts(&call, || causal_mask(0, keys));
@@ -110,7 +110,7 @@ fn task_2_causal_mask_of_no_queries() {
 }
 
 #[test]
-fn task_2_causal_mask_refuses_more_queries_than_keys() {
+fn task_2_causal_mask_panics_on_more_queries_than_keys() {
     assert_panics("causal_mask(4, 3), which has more queries than positions", || causal_mask(4, 3));
     assert_panics("causal_mask(1, 0), which has a query but no positions", || causal_mask(1, 0));
 }
@@ -118,7 +118,7 @@ fn task_2_causal_mask_refuses_more_queries_than_keys() {
 // These two tests use day 1's masked attention, but test this task's mask.
 
 #[test]
-fn task_2_causal_mask_row_0_sees_itself_alone() {
+fn task_2_causal_mask_row_0_attends_only_to_itself() {
     let mask = causal_mask(4, 4);
     let (q, k, v) =
         (random(37, &[1, 6, 4, 8]), random(38, &[1, 2, 4, 8]), random(39, &[1, 2, 4, 8]));
@@ -135,7 +135,7 @@ fn task_2_causal_mask_row_0_sees_itself_alone() {
 }
 
 #[test]
-fn task_2_causal_mask_seals_off_the_future() {
+fn task_2_causal_mask_hides_future_keys() {
     let mask = causal_mask(3, 5);
     let (q, k, v) =
         (random(40, &[1, 6, 3, 8]), random(41, &[1, 2, 5, 8]), random(42, &[1, 2, 5, 8]));

@@ -54,7 +54,7 @@ fn task_3_layer_with_every_bias_and_a_mask_per_head() {
 }
 
 #[test]
-fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
+fn task_3_layer_output_is_independent_of_later_rows() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_layer/qwen3");
     let (x, mask) = (case.tensor("x"), case.tensor("mask"));
@@ -87,7 +87,7 @@ fn task_3_layer_in_any_layout() {
 
 /// Axes of a mask are counted from the right. An axis that is missing or has length 1 is broadcast.
 #[test]
-fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
+fn task_3_layer_mask_broadcasts_to_scores() {
     let x = random(51, &[2, 3, 8]);
     let layer = plain_layer(4, 2);
     for shape in [
@@ -146,7 +146,7 @@ fn plain_layer(n_heads: usize, n_kv_heads: usize) -> GroupedQueryAttention {
 }
 
 #[test]
-fn task_3_layer_whatever_the_number_of_heads() {
+fn task_3_layer_with_various_head_counts() {
     for (heads, kv_heads, batch, length) in
         [(2, 2, 1, 4), (1, 1, 1, 4), (4, 4, 2, 3), (4, 2, 1, 3), (4, 1, 1, 3)]
     {
@@ -178,7 +178,7 @@ fn task_3_layer_whatever_the_number_of_heads() {
 }
 
 #[test]
-fn task_3_layer_with_one_norm_alone() {
+fn task_3_layer_with_only_one_norm() {
     let x = random(50, &[2, 4, 8]);
     let mean = x.mean_axis(Axis(1)).expect("four rows").insert_axis(Axis(1));
     let mean = mean.broadcast(IxDyn(&[2, 4, 8])).expect("the same for every query").to_owned();

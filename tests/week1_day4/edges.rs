@@ -14,7 +14,7 @@ use tiny_llm_harness::{
 use super::parts;
 
 #[test]
-fn task_1_rms_norm_with_any_eps() {
+fn task_1_rms_norm_adds_eps_to_the_mean_square() {
     // A mean square of 4. The roots are whole numbers.
     let x = tensor(&[2, 4], vec![2.0, -2.0, 2.0, -2.0, 0.0, 0.0, 0.0, 0.0]);
     let weight = tensor(&[4], vec![1.0, -2.0, 0.0, 8.0]);
@@ -38,7 +38,7 @@ fn task_1_rms_norm_with_any_eps() {
 
 /// Each row is normalised separately, whatever its sign and the contents of other rows.
 #[test]
-fn task_1_rms_norm_row_by_row() {
+fn task_1_rms_norm_normalises_rows_independently() {
     let norm = RmsNorm { weight: random(101, &[5]), eps: 1e-6 };
     let x = random(102, &[2, 3, 5]);
     let before = norm.forward(&x);
@@ -91,7 +91,7 @@ fn task_1_rms_norm_row_by_row() {
 }
 
 #[test]
-fn task_2_silu_at_the_edges() {
+fn task_2_silu_edge_cases() {
     let least = f32::from_bits(1);
     let cases = [
         (0.0, 0.0),
@@ -124,7 +124,7 @@ fn task_2_silu_at_the_edges() {
 }
 
 #[test]
-fn task_3_swiglu_of_two_weights_of_one_shape() {
+fn task_3_swiglu_applies_silu_only_to_the_gate() {
     let of_one = |x: f32| tensor(&[1, 1], vec![x]);
     // silu(−100) is negligible compared with 100, so the gate's sign decides.
     for (gate, up, expected) in

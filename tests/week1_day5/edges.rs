@@ -16,7 +16,7 @@ use tiny_llm_harness::{
 use super::{block, fixtures, model, of_a_decoder, parts, stored, tokens};
 
 #[test]
-fn task_1_embedding_copies_rows_as_they_are() {
+fn task_1_embedding_copies_rows_unchanged() {
     let strange = [-1e-30, f32::MAX, 7.0, f32::from_bits(1), f32::MIN, 0.0];
     let weight = Tensor::from_shape_fn(vec![6, 3], |at| strange[(at[0] + 2 * at[1]) % 6]);
     let embedding = Embedding { weight: weight.clone() };
@@ -40,7 +40,7 @@ fn task_1_embedding_copies_rows_as_they_are() {
 }
 
 #[test]
-fn task_1_as_output_of_any_magnitude() {
+fn task_1_as_output_scales_with_its_input() {
     let embedding = Embedding { weight: random(111, &[7, 4]) };
     let x = random(112, &[2, 3, 4]);
     let before = embedding.as_output(&x);
@@ -70,7 +70,7 @@ fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
 
 /// If one half of a block adds nothing, the block is x + half(norm(x)).
 #[test]
-fn task_2_block_with_two_norms_of_their_own() {
+fn task_2_block_norms_have_separate_weights_and_eps() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
     let (x, mask) = (case.tensor("x") * 0.01, case.tensor("mask"));
@@ -132,7 +132,7 @@ fn changed_model(family: &str, change: impl FnOnce(&mut Model)) -> (Model, Array
 }
 
 #[test]
-fn task_3_model_runs_what_its_fields_hold() {
+fn task_3_model_uses_its_fields_not_its_config() {
     // The last norm uses its own eps, not the configuration's. A very large eps makes the norm a
     // constant factor.
     let of = |norm: f32, config: f32| {
@@ -189,7 +189,7 @@ fn task_3_model_runs_what_its_fields_hold() {
 
 /// A model runs its blocks on the embedding in order.
 #[test]
-fn task_3_model_is_its_blocks_in_their_order() {
+fn task_3_model_runs_its_blocks_in_order() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let tokens = tokens(&case);
@@ -225,7 +225,7 @@ fn task_3_model_is_its_blocks_in_their_order() {
 }
 
 #[test]
-fn task_4_to_f32_keeps_any_shape() {
+fn task_4_to_f32_keeps_the_shape() {
     for shape in [&[0][..], &[2, 0], &[1], &[1, 1, 2], &[3, 1, 2, 1]] {
         let n: usize = shape.iter().product();
         for (dtype, one) in [
@@ -251,7 +251,7 @@ fn task_4_to_f32_keeps_any_shape() {
 }
 
 #[test]
-fn task_4_what_is_supported_is_named() {
+fn task_4_to_f32_error_names_the_supported_types() {
     // Even if there is nothing to convert.
     for (dtype, shape, n) in
         [(Dtype::I8, &[2][..], 2), (Dtype::F64, &[1], 8), (Dtype::U16, &[0], 0)]

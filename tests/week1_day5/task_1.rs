@@ -30,7 +30,7 @@ pub(super) fn task_1_as_output() {
 }
 
 #[test]
-fn task_1_in_any_layout() {
+fn task_1_embedding_and_as_output_in_any_layout() {
     // The array is stored column by column, as if a batch was built that way.
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
@@ -58,7 +58,7 @@ fn task_1_in_any_layout() {
 }
 
 #[test]
-fn task_1_embedding_of_no_tokens() {
+fn task_1_embedding_with_no_tokens() {
     let embedding = Embedding { weight: random(61, &[5, 4]) };
     for (batch, length) in [(2, 0), (0, 3)] {
         let what = format!("embedding of tokens [{batch}, {length}]");
@@ -69,7 +69,7 @@ fn task_1_embedding_of_no_tokens() {
 }
 
 #[test]
-fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
+fn task_1_embedding_panics_on_token_outside_vocabulary() {
     let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
     let inside = embedding.forward(&ndarray::array![[3]]);
     assert_eq!(inside.shape(), [1, 1, 2], "embedding of token 3, with a vocabulary of 4: shape");
@@ -79,7 +79,7 @@ fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
 }
 
 #[test]
-fn task_1_a_vocabulary_of_any_size() {
+fn task_1_embedding_and_as_output_with_large_vocabulary() {
     let (vocabulary, length) = (70_000, 130);
     let numbers = Tensor::from_shape_fn(vec![vocabulary, 1], |at| at[0] as f32);
     let embedding = Embedding { weight: numbers };

@@ -10,7 +10,7 @@ use tiny_llm_harness::{
 use super::{block, check_block, fixtures, parts};
 
 #[test]
-fn task_2_block_whatever_the_size() {
+fn task_2_block_with_one_sequence_one_token_and_large_values() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
     let whole = block(&case, |_, weight| weight);
@@ -65,17 +65,17 @@ fn task_2_block_whatever_the_size() {
 }
 
 #[test]
-fn task_2_block_with_mask_llama() {
+fn task_2_block_of_llama_with_mask() {
     check_block("llama");
 }
 
 #[test]
-fn task_2_block_with_bias_qwen2() {
+fn task_2_block_of_qwen2_with_biases() {
     check_block("qwen2");
 }
 
 #[test]
-fn task_2_block_with_head_norms_qwen3() {
+fn task_2_block_of_qwen3_with_head_norms() {
     check_block("qwen3");
 }
 
@@ -106,7 +106,7 @@ fn task_2_block_in_any_layout() {
 }
 
 #[test]
-fn task_2_a_block_that_adds_nothing_is_the_identity() {
+fn task_2_block_with_zero_projections_is_the_identity() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
     let silent = block(&case, |name, weight| {

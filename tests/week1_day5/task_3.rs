@@ -22,7 +22,7 @@ use tiny_llm_harness::{
 use super::{embedded_model, fixtures, model, of_a_decoder, tokens, without_layers};
 
 #[test]
-fn task_3_a_later_token_changes_no_earlier_logit() {
+fn task_3_logits_are_independent_of_later_tokens() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen2");
     let model = model(&case);
@@ -45,7 +45,7 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
 }
 
 #[test]
-fn task_3_a_head_may_have_a_bias() {
+fn task_3_lm_head_bias_is_added() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let (mut model, tokens) = (model(&case), tokens(&case));
@@ -65,17 +65,17 @@ fn task_3_a_head_may_have_a_bias() {
 }
 
 #[test]
-fn task_3_whole_llama() {
+fn task_3_logits_of_llama() {
     check_whole("llama");
 }
 
 #[test]
-fn task_3_whole_qwen2() {
+fn task_3_logits_of_qwen2() {
     check_whole("qwen2");
 }
 
 #[test]
-fn task_3_whole_qwen3() {
+fn task_3_logits_of_qwen3() {
     check_whole("qwen3");
 }
 
@@ -86,12 +86,12 @@ fn check_whole(family: &str) {
 }
 
 #[test]
-fn task_3_without_layers_tied() {
+fn task_3_logits_without_layers_tied_head() {
     check_without_layers("tied", false);
 }
 
 #[test]
-fn task_3_without_layers_untied() {
+fn task_3_logits_without_layers_untied_head() {
     check_without_layers("untied", true);
 }
 
@@ -116,7 +116,7 @@ fn check_without_layers(output: &str, with_head: bool) {
 
 /// A long text, a short one, and the first again: a call must not affect the next.
 #[test]
-fn task_3_texts_of_other_lengths_one_after_the_other() {
+fn task_3_logits_are_independent_of_earlier_calls() {
     let fixtures = fixtures();
     let model = model(&fixtures.case("task_3_decoder/qwen3"));
     let long = Array2::from_shape_fn((2, 9), |(b, l)| (b * 5 + l * 3) as u32);
@@ -157,7 +157,7 @@ fn task_3_tokens_in_any_layout() {
 }
 
 #[test]
-fn task_3_what_does_not_fit_is_refused() {
+fn task_3_forward_panics_on_long_input_or_unknown_token() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let model = model(&case);
@@ -180,7 +180,7 @@ fn task_3_what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn task_3_tokens_are_checked() {
+fn task_3_check_rejects_invalid_tokens() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let model = model(&case);
@@ -212,7 +212,7 @@ fn task_3_tokens_are_checked() {
 /// A checkpoint may promise more positions than `MAX_CONTEXT`. Then the tables, `check` and
 /// `context` must all use the limit.
 #[test]
-fn task_3_the_context_is_limited() {
+fn task_3_context_is_limited_to_max_context() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let mut config = model(&case).config;
@@ -237,7 +237,7 @@ fn task_3_the_context_is_limited() {
 
 /// The first activation that differs from PyTorch's names the function to look at.
 #[test]
-fn task_3_every_activation_of_the_embedded_model() {
+fn task_3_embedded_model_activations_match_pytorch() {
     without_layers(false);
     let folder = embedded_model();
     let config = ModelConfig::from_folder(&folder).expect("a configuration");

@@ -97,17 +97,17 @@ fn kinds_that_are_wrong(dtype: Dtype, wrong: impl Iterator<Item = (usize, bool)>
 }
 
 #[test]
-fn task_4_bf16() {
+fn task_4_to_f32_of_bf16() {
     check_to_f32("task_4_to_f32/bf16", Dtype::BF16, 2);
 }
 
 #[test]
-fn task_4_f16() {
+fn task_4_to_f32_of_f16() {
     check_to_f32("task_4_to_f32/f16", Dtype::F16, 2);
 }
 
 #[test]
-fn task_4_f32() {
+fn task_4_to_f32_of_f32() {
     check_to_f32("task_4_to_f32/f32", Dtype::F32, 4);
 }
 
@@ -128,7 +128,7 @@ const OTHERS: [(Dtype, usize); 12] = [
 ];
 
 #[test]
-fn task_4_another_type_is_refused_by_name() {
+fn task_4_to_f32_error_names_the_unsupported_type() {
     for (dtype, size) in OTHERS {
         let result = to_f32(&stored(dtype, &[2], &[1; 16][..2 * size]));
         let Err(error) = result else {
@@ -240,7 +240,7 @@ fn weights(case: &Case) -> Vec<Weight> {
 }
 
 #[test]
-fn task_4_one_file_and_shards() {
+fn task_4_load_model_from_one_file_and_from_shards() {
     let fixtures = fixtures();
     for (family, shards) in [("llama", 1), ("qwen2", 2), ("qwen3", 3)] {
         let case = fixtures.case(&format!("task_3_decoder/{family}"));
@@ -267,7 +267,7 @@ fn task_4_one_file_and_shards() {
 }
 
 #[test]
-fn task_4_half_precision_weights() {
+fn task_4_load_model_with_bf16_weights() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
@@ -300,7 +300,7 @@ fn task_4_half_precision_weights() {
 }
 
 #[test]
-fn task_4_what_is_wrong_is_named() {
+fn task_4_load_model_error_names_the_problem() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let good = weights(&case);
@@ -364,7 +364,7 @@ fn task_4_what_is_wrong_is_named() {
 }
 
 #[test]
-fn task_4_every_missing_weight_is_named() {
+fn task_4_load_model_error_names_the_missing_weight() {
     let fixtures = fixtures();
     // qwen2 has biases and qwen3 has head norms, which other models don't have.
     for family in ["qwen2", "qwen3"] {
@@ -392,7 +392,7 @@ fn task_4_every_missing_weight_is_named() {
 }
 
 #[test]
-fn task_4_the_embedded_model() {
+fn task_4_embedded_model_logits_match_pytorch() {
     let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
@@ -409,7 +409,7 @@ fn task_4_the_embedded_model() {
 }
 
 #[test]
-fn task_4_tensors_of_odd_length() {
+fn task_4_to_f32_of_odd_length_tensors() {
     for (dtype, bytes) in [
         (Dtype::F32, [1.5f32, -2.0, 3.0].map(f32::to_le_bytes).concat()),
         (Dtype::BF16, vec![0xc0, 0x3f, 0x00, 0xc0, 0x40, 0x40]),

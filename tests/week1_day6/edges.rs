@@ -11,7 +11,7 @@ use tiny_llm_harness::{
 use super::{limits, written};
 
 #[test]
-fn task_1_argmax_at_the_edges() {
+fn task_1_argmax_edge_cases() {
     let off = f32::NEG_INFINITY;
     let cases: [(&[f32], u32); 9] = [
         (&[f32::MIN, off], 0),
@@ -35,7 +35,7 @@ fn task_1_argmax_at_the_edges() {
 }
 
 #[test]
-fn task_2_limits_as_large_as_they_can_be() {
+fn task_2_limits_and_token_ids_at_their_maximum() {
     for (what, limits, reason) in [
         ("max_new_tokens", limits(usize::MAX, 5, &[]), FinishReason::ContextFull),
         ("the context", limits(3, usize::MAX, &[]), FinishReason::Length),
@@ -85,7 +85,7 @@ fn refused(prompt: usize, context: usize) -> String {
 }
 
 #[test]
-fn task_2_the_message_says_which_length_is_which() {
+fn task_2_error_names_prompt_and_context_lengths() {
     for (prompt, context) in [(5, 3), (13, 12), (300, 30), (1, 0), (9, 8)] {
         let message = refused(prompt, context);
         let what = format!("a prompt of {prompt} tokens in a context of {context}");

@@ -18,7 +18,7 @@ fn check_argmax(property: &str, cases: &[(&[f32], u32)]) {
 }
 
 #[test]
-fn task_1_argmax_takes_the_largest() {
+fn task_1_argmax_returns_index_of_largest_logit() {
     check_argmax(
         "argmax is the index of the largest logit, whatever its sign",
         &[
@@ -37,7 +37,7 @@ fn task_1_argmax_takes_the_largest() {
 }
 
 #[test]
-fn task_1_argmax_takes_the_first_of_equal_logits() {
+fn task_1_argmax_returns_first_of_equal_logits() {
     check_argmax(
         "argmax returns the first of equal logits (-0.0 and 0.0 are equal)",
         &[(&[1.0, 4.0, 4.0, 0.0, 4.0, 2.0], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)],
@@ -45,7 +45,7 @@ fn task_1_argmax_takes_the_first_of_equal_logits() {
 }
 
 #[test]
-fn task_1_argmax_of_a_large_vocabulary() {
+fn task_1_argmax_with_large_vocabulary() {
     for best in [255, 256, 300, 65_535, 65_536, 151_935] {
         let mut logits = vec![-1.5; 151_936];
         logits[best as usize] = -0.5;
@@ -59,12 +59,12 @@ fn task_1_argmax_of_a_large_vocabulary() {
 }
 
 #[test]
-fn task_1_argmax_of_no_logits_panics() {
+fn task_1_argmax_panics_on_empty_input() {
     assert_panics("argmax of no logits, which have no largest", || argmax(&[]));
 }
 
 #[test]
-fn task_1_next_token_logits_are_those_of_the_last_position() {
+fn task_1_next_token_logits_are_from_the_last_position() {
     // Task 1 has two functions. This calls the first before a model is built.
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
@@ -90,7 +90,7 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
 }
 
 #[test]
-fn task_1_next_token_logits_are_the_models_own() {
+fn task_1_next_token_logits_uses_the_given_model() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
@@ -123,7 +123,7 @@ fn task_1_next_token_logits_are_the_models_own() {
 
 /// Inputs that `Model::forward` refuses, and an empty list of tokens.
 #[test]
-fn task_1_next_token_logits_of_what_cannot_run() {
+fn task_1_next_token_logits_panics_on_invalid_tokens() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
@@ -147,7 +147,7 @@ fn task_1_next_token_logits_of_what_cannot_run() {
 }
 
 #[test]
-fn task_1_next_token_logits_see_every_token() {
+fn task_1_next_token_logits_with_full_context() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");

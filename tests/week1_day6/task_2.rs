@@ -132,7 +132,7 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
 }
 
 #[test]
-fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
+fn task_2_each_step_passes_the_prompt_and_all_new_tokens() {
     let ran = run(&[7, 8], &[3, 4, 5, 6, 10], &limits(5, 100, &[]), None);
     let all = [7, 8, 3, 4, 5, 6, 10];
     let step =
@@ -149,7 +149,7 @@ fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
 }
 
 #[test]
-fn task_2_a_long_prompt_is_handed_on_whole() {
+fn task_2_long_prompt_is_passed_in_full() {
     let prompt: Vec<u32> = (1000..1300).collect();
     let ends = |tokens: &[u32]| match tokens {
         [first, .., last] => format!("{} tokens, {first} to {last}", tokens.len()),
@@ -180,7 +180,7 @@ fn task_2_a_long_prompt_is_handed_on_whole() {
 }
 
 #[test]
-fn task_2_no_limit_is_too_large() {
+fn task_2_limits_near_usize_max_do_not_overflow() {
     let cases = [(usize::MAX, 6), (usize::MAX - 1, 6), (2, usize::MAX)];
     let input = |(n, context)| {
         let size = |n: usize| match usize::MAX - n {
@@ -203,7 +203,7 @@ fn task_2_no_limit_is_too_large() {
 }
 
 #[test]
-fn task_2_max_new_tokens_is_how_many_are_written() {
+fn task_2_generates_exactly_max_new_tokens() {
     let input = |n| format!("max_new_tokens {n}");
     let found = [0, 1, 2, 5]
         .map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
@@ -217,7 +217,7 @@ fn task_2_max_new_tokens_is_how_many_are_written() {
 }
 
 #[test]
-fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
+fn task_2_stop_token_ends_generation_and_is_not_emitted() {
     let (third, first, full) = (
         "max_new_tokens 6, the model writes 3, 4, 9, 5",
         "max_new_tokens 6, the model writes 9, 5, 5",
@@ -242,7 +242,7 @@ fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
 }
 
 #[test]
-fn task_2_each_of_several_stop_tokens_stops() {
+fn task_2_each_of_several_stop_tokens_ends_generation() {
     let cases = [(4, 0), (4, 11), (2, 0), (2, 11)];
     let input = |(n, stop)| format!("max_new_tokens {n}, the model writes 5, {stop}, 6");
     let found = cases.map(|(n, stop)| {
@@ -257,7 +257,7 @@ fn task_2_each_of_several_stop_tokens_stops() {
 }
 
 #[test]
-fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
+fn task_2_stop_tokens_in_the_prompt_are_ignored() {
     let input = "prompt [9, 1, 9], the model writes 3, 4, 5, 6, 10";
     let written = [3, 4, 5, 6, 10];
     assert_answer(
@@ -269,7 +269,7 @@ fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
 }
 
 #[test]
-fn task_2_a_limit_counts_only_once_it_is_reached() {
+fn task_2_reason_is_stop_unless_limit_is_reached_first() {
     let input = |n| format!("max_new_tokens {n}");
     let found = [5, 3, 2, 1]
         .map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
@@ -289,7 +289,7 @@ fn task_2_a_limit_counts_only_once_it_is_reached() {
 }
 
 #[test]
-fn task_2_the_context_holds_prompt_and_new_tokens() {
+fn task_2_context_limits_prompt_plus_new_tokens() {
     let cases = [(3, 5), (3, 4), (1, 2)];
     let input = |(prompt, context)| format!("a prompt of length {prompt}, a context of {context}");
     let found = cases.map(|(prompt, context)| {
@@ -307,7 +307,7 @@ fn task_2_the_context_holds_prompt_and_new_tokens() {
 }
 
 #[test]
-fn task_2_a_prompt_that_fills_the_context_fits() {
+fn task_2_accepts_prompt_that_fills_the_context() {
     let input = |prompt| format!("a prompt of {prompt}");
     let found = [3, 2].map(|prompt| {
         run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt))

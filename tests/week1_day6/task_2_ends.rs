@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
+fn task_2_max_new_tokens_takes_precedence_over_full_context() {
     let cases = [(1, 4), (2, 5), (1, 20)];
     let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
     let found = cases.map(|(n, context)| {
@@ -19,7 +19,7 @@ fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
 }
 
 #[test]
-fn task_2_a_prompt_longer_than_the_context_is_an_error() {
+fn task_2_prompt_longer_than_context_returns_an_error() {
     // Even if no new token is allowed.
     let input = |n| format!("a prompt of 13 tokens, a context of 12, max_new_tokens {n}");
     let found = [5, 0].map(|n| run(&[7; 13], &[1], &limits(n, 12, &[]), None).line(&input(n)));
@@ -41,7 +41,7 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
 }
 
 #[test]
-fn task_2_an_empty_prompt_is_an_error() {
+fn task_2_empty_prompt_returns_an_error() {
     let input = |n| format!("an empty prompt, max_new_tokens {n}");
     let found = [0, 3].map(|n| run(&[], &[1, 2, 3], &limits(n, 12, &[]), None).line(&input(n)));
     let expected = [0, 3].map(|n| line(&input(n), &[], 0, "an error"));
@@ -53,7 +53,7 @@ fn task_2_an_empty_prompt_is_an_error() {
 }
 
 #[test]
-fn task_2_whatever_the_model_writes() {
+fn task_2_repeated_tokens_do_not_end_generation() {
     let repeated = [[5; 100].as_slice(), [[6, 7, 8, 9]; 60].as_flattened()].concat();
     let found = written(&[7; 3], &repeated, &limits(repeated.len(), 1000, &[]));
     assert!(
@@ -76,7 +76,7 @@ fn task_2_whatever_the_model_writes() {
 }
 
 #[test]
-fn task_2_on_token_can_end_it() {
+fn task_2_on_token_can_interrupt_generation() {
     let cases = [(6, 100), (2, 100), (6, 5)];
     let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
     let found = cases.map(|(n, context)| {
@@ -92,7 +92,7 @@ fn task_2_on_token_can_end_it() {
 }
 
 #[test]
-fn task_2_the_embedded_model_writes_what_transformers_writes() {
+fn task_2_embedded_model_matches_transformers() {
     // Before the model is loaded.
     assert!(
         run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),

@@ -96,7 +96,7 @@ fn check_pieces(property: &str, pushes: &[&[u8]], expected: &[&str]) {
 }
 
 #[test]
-fn task_3_letters_are_not_held_back() {
+fn task_3_complete_characters_are_returned_at_once() {
     let found = pieces(["Once", " upon", "", " a", "\n", " time "].map(str::as_bytes));
     let expected = ["Once", " upon", "", " a", "\n", " time ", ""].map(str::to_owned);
     assert_answer(
@@ -108,7 +108,7 @@ fn task_3_letters_are_not_held_back() {
 }
 
 #[test]
-fn task_3_every_character_counts() {
+fn task_3_invisible_characters_are_kept() {
     let text = "\u{feff}a\0b\r\n\t\u{7f}\u{200b}\u{fffd}\u{feff}";
     let found = pieces([text.as_bytes()]);
     // Without diagnosis: many mistakes have no effect on a text in one push.
@@ -120,7 +120,7 @@ fn task_3_every_character_counts() {
 }
 
 #[test]
-fn task_3_a_character_comes_whole() {
+fn task_3_multi_byte_characters_are_returned_whole() {
     let found = pieces("a😀é".as_bytes().chunks(1));
     let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
     assert_answer(
@@ -132,7 +132,7 @@ fn task_3_a_character_comes_whole() {
 }
 
 #[test]
-fn task_3_only_the_unfinished_character_waits() {
+fn task_3_only_incomplete_characters_are_held_back() {
     check_pieces(
         "return the text before an unfinished character at once",
         &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
@@ -146,7 +146,7 @@ fn task_3_only_the_unfinished_character_waits() {
 }
 
 #[test]
-fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
+fn task_3_invalid_bytes_become_u_fffd_at_once() {
     check_pieces(
         "no character begins with 80, so return U+FFFD for it at once, and the text after it",
         &[b"a\x80bcd", b"e"],
@@ -165,7 +165,7 @@ fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
 }
 
 #[test]
-fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
+fn task_3_finish_returns_one_u_fffd_for_held_back_bytes() {
     let bytes = |held: usize| &"ab😀".as_bytes()[..2 + held];
     let line = |held, pushed, end, again| {
         format!(
@@ -189,7 +189,7 @@ fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
 }
 
 #[test]
-fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
+fn task_3_pieces_add_up_to_the_text_for_any_split() {
     for (name, bytes, text, certain) in examples() {
         // Checks that it returns at all.
         pieces([&bytes[..]]);
@@ -219,7 +219,7 @@ fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
 }
 
 #[test]
-fn task_3_whatever_the_length() {
+fn task_3_long_text_is_returned_in_one_push() {
     let text = "a\u{ffff}b\u{0}ü😀 ".repeat(100);
     let found = pieces([text.as_bytes()]);
     assert!(
@@ -234,7 +234,7 @@ fn task_3_whatever_the_length() {
 }
 
 #[test]
-fn task_3_tokens_of_the_embedded_model_become_text() {
+fn task_3_embedded_model_tokens_decode_to_text() {
     let mut stream = TextStream::default();
     let mut found = stream.push(b"");
     let fixtures = fixtures();

@@ -30,7 +30,7 @@ fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
 }
 
 #[test]
-fn task_4_chatml_by_hand() {
+fn task_4_chatml_with_and_without_generation_prompt() {
     let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi\nthere")];
     let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n"
         .to_owned();
@@ -53,7 +53,7 @@ fn task_4_chatml_by_hand() {
 }
 
 #[test]
-fn task_4_messages_stay_in_their_order() {
+fn task_4_chatml_keeps_message_order() {
     let messages = [
         ("user", "Hi."),
         ("system", "Be brief."),
@@ -75,7 +75,7 @@ fn task_4_messages_stay_in_their_order() {
 }
 
 #[test]
-fn task_4_chatml_is_what_the_template_gives() {
+fn task_4_chatml_matches_the_chat_template() {
     for (messages, text, prompt) in chats(&fixtures().case("task_4_chat/messages")) {
         let chat: Vec<String> = messages
             .iter()
@@ -96,7 +96,7 @@ fn task_4_chatml_is_what_the_template_gives() {
 }
 
 #[test]
-fn task_4_whatever_the_messages_hold() {
+fn task_4_chatml_copies_roles_and_contents_unchanged() {
     let roles = ["user", "Assistant", "TOOL", "Übersetzer"];
     let contents = ["<|im_start|>system", "a<|im_end|>\nb", "", " {role} %s", "<|endoftext|>"];
     let messages: Vec<_> = (0..40).map(|i| Message::new(roles[i % 4], contents[i % 5])).collect();
@@ -116,7 +116,7 @@ fn task_4_whatever_the_messages_hold() {
 }
 
 #[test]
-fn task_4_each_mark_becomes_one_token() {
+fn task_4_chatml_markers_are_single_tokens() {
     let fixtures = fixtures();
     let (messages, ..) = chats(&fixtures.case("task_4_chat/messages")).swap_remove(2);
     let text = chatml(&messages, true);

@@ -13,7 +13,7 @@ use tiny_llm_harness::fixtures::random;
 use super::{OFF, check_hand, explained};
 
 #[test]
-fn task_1_temperature_at_the_edges() {
+fn task_1_temperature_edge_cases() {
     // So small that its inverse is infinite.
     let low = 1e-39f32;
     let mut logits = [0.0, low, -low, 2.0 * low, OFF];
@@ -52,7 +52,7 @@ fn task_1_temperature_at_the_edges() {
 }
 
 #[test]
-fn task_2_top_k_among_tokens_that_are_ruled_out() {
+fn task_2_top_k_edge_cases() {
     let logits = [OFF, -2.0, OFF, -1.0, OFF];
     for k in [0, 1, 2, 3, 4, 5, 6, usize::MAX] {
         let mut found = logits;
@@ -80,7 +80,7 @@ fn task_2_top_k_among_tokens_that_are_ruled_out() {
 }
 
 #[test]
-fn task_3_top_p_among_tokens_that_are_ruled_out() {
+fn task_3_top_p_edge_cases() {
     for p in [0.3, 0.9, 0.999_999, 1.0] {
         let mut found = [OFF, 0.0, OFF, OFF, -20.0];
         top_p(&mut found, p);
@@ -131,7 +131,7 @@ fn task_3_top_p_among_tokens_that_are_ruled_out() {
 /// The sum has more digits than p. If it is below p by less than an f32 can represent, one more
 /// token stays. A softmax that rounds differently from day 1's gets some of these cases right.
 #[test]
-fn task_3_top_p_where_the_sum_is_just_short() {
+fn task_3_top_p_compares_the_sum_with_p_in_f64() {
     let n = 400;
     let (mut asked, mut wrong, mut first) = (0, 0, String::new());
     for seed in 0..12 {
@@ -177,7 +177,7 @@ fn task_3_top_p_where_the_sum_is_just_short() {
 }
 
 #[test]
-fn task_4_min_p_at_the_edges() {
+fn task_4_min_p_edge_cases() {
     // Such large logits come from a low temperature. Adjacent f32 numbers are 8 apart.
     let far = 1e8;
     let mut logits = [far, far - 8.0, far - 16.0];
@@ -223,7 +223,7 @@ fn task_4_min_p_at_the_edges() {
 }
 
 #[test]
-fn task_5_penalty_at_the_edges() {
+fn task_5_penalty_edge_cases() {
     for penalty in [0.5, 1.0, 2.0, 4.0] {
         let mut logits = [0.0, -0.0, OFF, 8.0, -8.0, f32::MAX, 8.0];
         repetition_penalty(&mut logits, &[0, 1, 2, 3, 4, 4, 3], penalty);
@@ -249,7 +249,7 @@ fn task_5_penalty_at_the_edges() {
 }
 
 #[test]
-fn task_6_draw_at_the_edges() {
+fn task_6_draw_edge_cases() {
     let below_1 = 1.0 - 2f64.powi(-53);
     for uniform in [0.0, 0.5, below_1] {
         for (logits, token) in [
@@ -278,7 +278,7 @@ fn task_6_draw_at_the_edges() {
 }
 
 #[test]
-fn task_6_sampler_leaves_what_it_is_given() {
+fn task_6_sampler_does_not_change_its_inputs() {
     let options = SamplerOptions {
         temperature: 0.7,
         top_k: 3,

@@ -12,7 +12,7 @@ fn task_1_temperature_divides_the_logits() {
 }
 
 #[test]
-fn task_1_temperature_0_leaves_the_largest_logit_alone() {
+fn task_1_temperature_0_keeps_only_the_largest_logit() {
     check_each(&fixtures().case("task_1_temperature/zero"), "temperature", |logits, t| {
         apply_temperature(logits, t as f32);
     });
@@ -36,7 +36,7 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
 }
 
 #[test]
-fn task_1_temperature_is_exact_however_small() {
+fn task_1_temperature_near_0_keeps_every_logit() {
     // 2⁻¹² and 2⁻²⁰, so that the quotients are exact.
     for (temperature, factor) in [(1.0 / 4096.0, 4096.0), (1.0 / 1_048_576.0, 1_048_576.0)] {
         let mut logits = [0.5, -2.0, 1.5, 1.25];
@@ -53,7 +53,7 @@ fn task_1_temperature_is_exact_however_small() {
 }
 
 #[test]
-fn task_1_temperature_0_of_equal_zeros() {
+fn task_1_temperature_0_keeps_the_first_of_equal_zeros() {
     let mut logits = [-1.0, -0.0, 0.0, -0.0];
     apply_temperature(&mut logits, 0.0);
     check_hand(
@@ -64,7 +64,7 @@ fn task_1_temperature_0_of_equal_zeros() {
 }
 
 #[test]
-fn task_1_temperature_whatever_the_size() {
+fn task_1_temperature_with_1000_logits() {
     let mut logits: Vec<f32> = (0..1000).map(|i| i as f32).collect();
     apply_temperature(&mut logits, 256.0);
     check_left("temperature 256, logits 0 to 999", &logits, |i| i as f32 / 256.0);

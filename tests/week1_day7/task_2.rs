@@ -5,7 +5,7 @@ use tiny_llm::week1::sampling::top_k;
 use super::{OFF, alternating, check_each, check_hand, check_left, explained, fixtures, left};
 
 #[test]
-fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
+fn task_2_top_k_keeps_the_first_of_many_equal_logits() {
     for (k, last) in [(1, 1), (40, 79), (499, 997), (501, 999), (700, 999)] {
         let mut logits = alternating();
         top_k(&mut logits, k);
@@ -29,7 +29,7 @@ fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
 }
 
 #[test]
-fn task_2_top_k_takes_0_and_minus_0_for_equal() {
+fn task_2_top_k_treats_0_and_minus_0_as_equal() {
     for k in 1..4 {
         let mut logits = [-0.0, 0.0, -0.0, 0.0];
         top_k(&mut logits, k);
@@ -64,7 +64,7 @@ fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
 }
 
 #[test]
-fn task_2_top_k_whatever_the_size() {
+fn task_2_top_k_with_large_k() {
     let mut logits: Vec<f32> = (0..3000).map(|i| i as f32).collect();
     top_k(&mut logits, 2000);
     let what = "top_k with k = 2000, logits 0 to 2999";

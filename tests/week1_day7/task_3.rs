@@ -6,7 +6,7 @@ use super::{OFF, alternating, check_each, check_hand, check_left, fixtures, left
 
 /// The later cases test what the first ones do not.
 #[test]
-fn task_3_top_p_keeps_the_token_that_crosses() {
+fn task_3_top_p_keeps_the_token_that_crosses_p() {
     let fixtures = fixtures();
     for name in ["crossing", "unsorted", "shifted", "masked"] {
         check_each(&fixtures.case(&format!("task_3_top_p/{name}")), "p", |logits, p| {
@@ -16,7 +16,7 @@ fn task_3_top_p_keeps_the_token_that_crosses() {
 }
 
 #[test]
-fn task_3_top_p_at_its_limits() {
+fn task_3_top_p_at_p_0_and_1_and_with_ties() {
     for p in [0.0, 1e-6] {
         let mut logits = [0.5, -1.0, 2.0, 1.5];
         top_p(&mut logits, p);
@@ -57,7 +57,7 @@ fn task_3_top_p_at_its_limits() {
 }
 
 #[test]
-fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
+fn task_3_top_p_keeps_the_first_of_many_equal_logits() {
     // 500 tokens are e times as probable as the other 500: each has e/(e + 1)/500 = 0.00146. Each p
     // is half a token away from a boundary.
     for (kept, last) in [(40, 79), (100, 199), (499, 997)] {
@@ -77,7 +77,7 @@ fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
 }
 
 #[test]
-fn task_3_top_p_of_a_large_vocabulary() {
+fn task_3_top_p_with_large_vocabulary() {
     // As in the test of `draw`: in f64 the sums are right to a tenth of a token, and p is in the
     // middle of one. In f32 each of the last 50,000 additions is off by up to 2⁻²⁵, always in the
     // same direction.
@@ -96,7 +96,7 @@ fn task_3_top_p_of_a_large_vocabulary() {
 }
 
 #[test]
-fn task_3_top_p_whatever_the_size() {
+fn task_3_top_p_near_1_and_with_4096_equal_logits() {
     // e^−10 = 4.5e-5, so the first token has more than 0.9999 of the mass.
     let mut logits = [10.0, 0.0, -1.0];
     top_p(&mut logits, 0.9999);

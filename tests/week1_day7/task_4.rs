@@ -16,7 +16,7 @@ fn task_4_min_p_is_relative_to_the_most_probable_token() {
 }
 
 #[test]
-fn task_4_min_p_at_its_limits() {
+fn task_4_min_p_at_p_0_and_1() {
     let mut tied = [2.0, 1.0, 2.0];
     min_p(&mut tied, 1.0);
     check_hand(
@@ -44,7 +44,7 @@ fn task_4_min_p_at_its_limits() {
 }
 
 #[test]
-fn task_4_min_p_whatever_the_size() {
+fn task_4_min_p_with_200_logits_and_small_p() {
     let mut logits: Vec<f32> = (0..200).map(|i| if i == 150 { 5.0 } else { 0.0 }).collect();
     min_p(&mut logits, 0.5);
     let what = "min_p with p = 0.5 and 200 logits, where logit 150 is 5 and the others are 0";

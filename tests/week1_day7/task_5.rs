@@ -15,7 +15,7 @@ fn task_5_penalty_makes_seen_tokens_less_likely() {
 }
 
 #[test]
-fn task_5_penalty_by_hand() {
+fn task_5_penalty_is_applied_once_per_seen_token() {
     let mut logits = [3.0, -3.0, 3.0, -3.0];
     repetition_penalty(&mut logits, &[1, 0, 1, 1], 2.0);
     let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 must get 3/2 and token 1 \
@@ -28,7 +28,7 @@ fn task_5_penalty_by_hand() {
 }
 
 #[test]
-fn task_5_penalty_looks_at_the_whole_text() {
+fn task_5_penalty_applies_to_all_seen_tokens() {
     let seen: Vec<u32> = [2].into_iter().chain([1; 500]).chain([3]).collect();
     let mut logits = [4.0, 4.0, 4.0, 4.0];
     repetition_penalty(&mut logits, &seen, 2.0);
@@ -41,7 +41,7 @@ fn task_5_penalty_looks_at_the_whole_text() {
 }
 
 #[test]
-fn task_5_penalty_whatever_the_size() {
+fn task_5_penalty_with_large_vocabulary() {
     let mut logits = vec![12.0; 70_000];
     let seen: Vec<u32> = (0..300).map(|i| 69_999 - 4 * i).collect();
     repetition_penalty(&mut logits, &seen, 3.0);

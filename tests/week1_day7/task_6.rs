@@ -58,7 +58,7 @@ fn task_6_generator_is_splitmix64() {
 }
 
 #[test]
-fn task_6_uniform_is_the_upper_53_bits() {
+fn task_6_uniform_uses_the_upper_53_bits() {
     // Both factors are exact, so is the product.
     let upper = |bits: u64| (bits >> 11) as f64 * 2f64.powi(-53);
     let (mut bits, mut rng) = (Rng::new(42), Rng::new(42));
@@ -85,7 +85,7 @@ fn task_6_uniform_is_the_upper_53_bits() {
 
 /// The later inputs test what the first ones do not.
 #[test]
-fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
+fn task_6_draw_returns_first_token_with_sum_above_uniform() {
     let fixtures = fixtures();
     for name in ["signed", "shifted"] {
         let case = fixtures.case(&format!("task_6_draw/{name}"));
@@ -136,7 +136,7 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
 }
 
 #[test]
-fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
+fn task_6_draw_never_returns_an_excluded_token() {
     check_hand(
         "draw with the number 0, where only token 2 is not excluded: a sum of 0 is not above 0",
         draw(&[OFF, OFF, 1.0, OFF], 0.0),

@@ -83,7 +83,7 @@ fn task_6_sampler_follows_the_distribution() {
 
 /// With very many equally probable tokens, every digit of the number matters.
 #[test]
-fn task_6_sampler_uses_the_whole_number() {
+fn task_6_sampler_does_not_round_uniform_to_f32() {
     let vocabulary = 1 << 18;
     let logits = vec![0.5; vocabulary];
     let token = |number: f64| (number * vocabulary as f64) as u32;
@@ -117,7 +117,7 @@ fn task_6_sampler_uses_the_whole_number() {
 }
 
 #[test]
-fn task_6_sampler_uses_one_number_per_token() {
+fn task_6_sampler_uses_one_random_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];
     // Its first number is 0.39, which gives token 1: reusing it differs from always taking the
     // first or the most probable token.
@@ -165,7 +165,7 @@ fn task_6_sampler_uses_one_number_per_token() {
 }
 
 #[test]
-fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
+fn task_6_sampler_repeats_only_with_the_same_seed() {
     let logits: Vec<f32> = (0..20).map(|i| (i % 7) as f32 / 4.0).collect();
     // Returns the tokens, and whether the generator advanced by one number for each.
     let text = |seed: u64| -> (Vec<u32>, bool) {
@@ -205,7 +205,7 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
 }
 
 #[test]
-fn task_6_whatever_the_size() {
+fn task_6_draw_and_sampler_with_large_inputs() {
     let found = draw(&[-16.0, 0.0], 0.0);
     assert!(
         found == 0,

@@ -8,27 +8,27 @@ use tiny_llm_harness::check;
 use super::{SHAPE, check_every_place, filled, fixtures, numbers, read};
 
 #[test]
-fn task_1_every_place_f32() {
+fn task_1_f32_writes_are_read_back() {
     check_every_place(CacheType::F32, "f32");
 }
 
 #[test]
-fn task_1_every_place_f16() {
+fn task_1_f16_writes_are_read_back() {
     check_every_place(CacheType::F16, "f16");
 }
 
 #[test]
-fn task_1_f16_takes_the_nearest() {
+fn task_1_f16_rounds_to_nearest() {
     check_f16("f16");
 }
 
 #[test]
-fn task_1_f16_large_and_infinite() {
+fn task_1_f16_large_and_infinite_values() {
     check_f16("f16_large");
 }
 
 #[test]
-fn task_1_f16_tiny() {
+fn task_1_f16_tiny_values() {
     check_f16("f16_tiny");
 }
 
@@ -47,7 +47,7 @@ fn check_f16(name: &str) {
 }
 
 #[test]
-fn task_1_a_run_has_the_positions_that_were_asked_for() {
+fn task_1_run_has_the_requested_positions() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_cache/every_place");
     let cache = filled(&case, CacheType::F32);
@@ -83,7 +83,7 @@ fn task_1_a_run_has_the_positions_that_were_asked_for() {
 }
 
 #[test]
-fn task_1_a_position_can_be_written_again() {
+fn task_1_write_overwrites_only_its_position() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_cache/every_place");
     let mut cache = filled(&case, CacheType::F32);
@@ -117,7 +117,7 @@ fn task_1_a_position_can_be_written_again() {
 }
 
 #[test]
-fn task_1_a_counted_position_can_be_written_again() {
+fn task_1_write_overwrites_after_advance() {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 3, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
     for position in 0..2 {
@@ -135,7 +135,7 @@ fn task_1_a_counted_position_can_be_written_again() {
 }
 
 #[test]
-fn task_1_places_whatever_the_size() {
+fn task_1_write_and_run_in_a_large_cache() {
     let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 5 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
     let places = || {
@@ -169,7 +169,7 @@ fn task_1_places_whatever_the_size() {
 }
 
 #[test]
-fn task_1_a_place_that_does_not_exist_is_refused() {
+fn task_1_panics_on_out_of_range_indices() {
     let row = [1.0; 8];
     let mut cache = DenseCache::new(SHAPE, CacheType::F32);
     check::assert_accepts("write at position 6 of a cache with capacity 7", || {
@@ -206,7 +206,7 @@ fn task_1_a_place_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn task_1_two_caches_side_by_side() {
+fn task_1_caches_are_independent() {
     let shapes = [
         SHAPE,
         CacheShape { layers: 3, sequences: 1, kv_heads: 4, capacity: 5, head_dim: 3 },
@@ -246,7 +246,7 @@ fn task_1_two_caches_side_by_side() {
 }
 
 #[test]
-fn task_1_f32_is_kept_bit_by_bit() {
+fn task_1_special_values_are_preserved() {
     let row = [
         -0.0,
         f32::from_bits(1),

@@ -17,34 +17,34 @@ use super::{
 };
 
 #[test]
-fn task_2_one_run() {
+fn task_2_attend_two_pass_over_one_run() {
     check_attention("f32", &[9]);
 }
 
 #[test]
-fn task_2_several_runs() {
+fn task_2_attend_two_pass_over_several_runs() {
     for lengths in [&[3, 1, 5][..], &[8, 1], &[1; 9]] {
         check_attention("f32", lengths);
     }
 }
 
 #[test]
-fn task_2_large_scores() {
+fn task_2_attend_two_pass_with_large_scores() {
     check_attention("sharp", &[7]);
 }
 
 #[test]
-fn task_2_scores_far_below_0() {
+fn task_2_attend_two_pass_with_very_negative_scores() {
     check_attention("far_below_0", &[7]);
 }
 
 #[test]
-fn task_2_one_position() {
+fn task_2_attend_two_pass_over_one_position() {
     check_attention("one_position", &[1]);
 }
 
 #[test]
-fn task_2_f16() {
+fn task_2_attend_two_pass_with_f16_cache() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_attention/f16");
     // Through task 1's cache, which rounds the numbers to f16.
@@ -65,9 +65,9 @@ fn task_2_f16() {
     check_run(&case, "output", &found, "runs of [4, 2] positions, f16");
 }
 
-/// Scores fall by 40 over 300 positions, in ten heads, so the smallest weight is e^−40.
+/// Scores fall by 37 over 300 positions, in ten heads, so the smallest weight is about e^−37.
 #[test]
-fn task_2_whatever_the_size() {
+fn task_2_attend_two_pass_with_tiny_weights() {
     let (heads, positions) = (10, 300);
     let step = 0.125;
     let keys: Vec<f32> = (0..positions).map(|p| -step * p as f32).collect();
@@ -93,7 +93,7 @@ fn task_2_whatever_the_size() {
 
 /// Several calls in a row. None may depend on an earlier one.
 #[test]
-fn task_2_any_heads_positions_and_runs() {
+fn task_2_attend_two_pass_with_various_shapes_and_runs() {
     for (seed, (d, heads, start, lengths)) in [
         (8, 2, 0, &[9][..]),
         (3, 5, 40, &[2, 1, 4]),
@@ -144,7 +144,7 @@ fn task_2_any_heads_positions_and_runs() {
 
 /// Two heads with the same keys: the scores of one are far above 0, those of the other far below.
 #[test]
-fn task_2_heads_far_apart() {
+fn task_2_attend_two_pass_heads_with_opposite_scores() {
     let (keys, values) = ([1.0, 0.99, 0.98], [3.0, 5.0, 8.0]);
     for q in [[100.0, -100.0], [-100.0, 100.0], [400.0, -0.5]] {
         let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &[2, 1]);
@@ -163,7 +163,7 @@ fn task_2_heads_far_apart() {
 
 /// Scores around 100 in one head and −100 in another: a head must not affect the next.
 #[test]
-fn task_2_heads_far_from_each_other() {
+fn task_2_attend_two_pass_heads_are_independent() {
     let (keys, values) = ([1.0, 1.01, 0.99], [3.0, 5.0, 7.0]);
     let attend = |q: &[f32]| {
         let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &[2, 1]);
@@ -190,7 +190,7 @@ fn task_2_heads_far_from_each_other() {
 /// The positions that a row sees need not begin at 0: with a sliding window, it sees only the last
 /// ones.
 #[test]
-fn task_2_runs_that_begin_later() {
+fn task_2_attend_two_pass_over_runs_starting_after_0() {
     let (keys, values) = (values_of(1), values_of(2));
     let q = values_of(3);
     let attend = |start: usize| {
@@ -222,7 +222,7 @@ fn values_of(seed: u64) -> Vec<f32> {
 }
 
 #[test]
-fn task_2_rows_see_positions_however_far_back() {
+fn task_2_attend_sees_all_earlier_positions() {
     // All keys are equal, and only the value of position 0 is not 0.
     let mut cache = DenseCache::new(
         CacheShape { layers: 1, sequences: 1, kv_heads: 10, capacity: 1200, head_dim: 1 },
@@ -247,7 +247,7 @@ fn task_2_rows_see_positions_however_far_back() {
 }
 
 #[test]
-pub(super) fn task_2_rows_see_their_own_past() {
+pub(super) fn task_2_attend_is_causal_within_each_sequence() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_attend/two_sequences");
     let (sequences, positions) = (case.integers("sequences"), case.integers("positions"));

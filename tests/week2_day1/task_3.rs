@@ -51,7 +51,7 @@ fn task_3_interleaved_rope() {
 }
 
 #[test]
-fn task_3_every_split_of_a_prompt() {
+fn task_3_every_prompt_split() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen3");
     let (model, tokens) = (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"));
@@ -78,7 +78,7 @@ pub(super) fn task_3_one_token_at_a_time() {
 }
 
 #[test]
-fn task_3_f16_cache_is_close() {
+fn task_3_f16_cache_barely_changes_logits() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
@@ -111,7 +111,7 @@ fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
 }
 
 #[test]
-fn task_3_rows_of_two_sequences() {
+fn task_3_mixed_rows_of_two_sequences() {
     let fixtures = fixtures();
     for family in ["llama", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
@@ -147,7 +147,7 @@ fn task_3_rows_of_two_sequences() {
 }
 
 #[test]
-fn task_3_one_norm_alone() {
+fn task_3_only_q_norm_or_only_k_norm() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
@@ -184,7 +184,7 @@ fn task_3_one_norm_alone() {
 }
 
 #[test]
-fn task_3_a_vocabulary_of_70_000() {
+fn task_3_token_ids_above_65_535() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let small = model(&case, RopeLayout::HalfSplit);
@@ -212,7 +212,7 @@ fn task_3_a_vocabulary_of_70_000() {
 
 /// 200 rows at once give the same logits as one by one.
 #[test]
-fn task_3_rows_however_many() {
+fn task_3_200_rows_match_one_row_at_a_time() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen3");
     let mut config = case.value("config").clone();
@@ -241,7 +241,7 @@ fn task_3_rows_however_many() {
 
 /// A workspace keeps its buffers from one pass to the next; their contents are unspecified.
 #[test]
-fn task_3_one_workspace_for_any_model_and_any_rows() {
+fn task_3_workspace_is_reusable_across_models() {
     let fixtures = fixtures();
     let cases = ["llama", "qwen3"].map(|name| fixtures.case(&format!("task_3_model/{name}")));
     let models = cases.each_ref().map(|case| model(case, RopeLayout::HalfSplit));
@@ -258,7 +258,7 @@ fn task_3_one_workspace_for_any_model_and_any_rows() {
 }
 
 #[test]
-fn task_3_only_wanted_logits() {
+fn task_3_returns_only_requested_logits() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen2");
     let model = model(&case, RopeLayout::HalfSplit);
@@ -295,7 +295,7 @@ fn task_3_only_wanted_logits() {
 }
 
 #[test]
-fn task_3_rows_out_of_order_are_refused() {
+fn task_3_panics_on_invalid_rows() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);

@@ -59,7 +59,7 @@ fn check(what: &str, [found, expected]: &[Tensor; 2]) {
 }
 
 #[test]
-fn task_3_with_any_eps() {
+fn task_3_matches_week_1_with_various_eps() {
     let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
@@ -79,7 +79,7 @@ fn task_3_with_any_eps() {
 }
 
 #[test]
-fn task_3_with_weights_of_any_sign_and_size() {
+fn task_3_matches_week_1_with_scaled_weights() {
     let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));

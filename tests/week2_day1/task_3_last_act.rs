@@ -75,7 +75,7 @@ impl KvCache for Strict {
 }
 
 #[test]
-fn task_3_a_position_is_counted_behind_all_layers() {
+fn task_3_advances_after_all_layers_have_written() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (model, plan) = (model(&case, RopeLayout::HalfSplit), plan());

@@ -76,7 +76,7 @@ pub(super) fn feed(
 }
 
 #[test]
-fn task_4_chunks_of_every_size() {
+fn task_4_feed_with_every_chunk_size() {
     let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
@@ -105,7 +105,7 @@ fn task_4_chunks_of_every_size() {
 }
 
 #[test]
-fn task_4_every_split_of_a_prompt() {
+fn task_4_feed_with_every_prompt_split() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let tokens = tokens(&case, "a");
@@ -135,7 +135,7 @@ fn task_4_every_split_of_a_prompt() {
 }
 
 #[test]
-fn task_4_after_truncation_another_text_goes_on() {
+fn task_4_feed_after_keep_prefix() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
@@ -166,7 +166,7 @@ fn task_4_after_truncation_another_text_goes_on() {
 }
 
 #[test]
-fn task_4_feed_refuses_and_goes_on() {
+fn task_4_feed_works_after_an_error() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");

@@ -17,7 +17,7 @@ use super::{
 
 /// With any chunk size, the sequence ends before the chunk with the invalid token.
 #[test]
-fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
+fn task_4_feed_keeps_chunks_before_an_invalid_token() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let a = tokens(&case, "a");
@@ -46,7 +46,7 @@ fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
 }
 
 #[test]
-fn task_4_a_chunk_that_does_not_fit_ends_the_sequence_before_it() {
+fn task_4_feed_keeps_chunks_before_one_that_does_not_fit() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let a = tokens(&case, "a");
@@ -73,7 +73,7 @@ fn task_4_a_chunk_that_does_not_fit_ends_the_sequence_before_it() {
 }
 
 #[test]
-fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
+fn task_4_generate_rejects_invalid_prompts() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let a = tokens(&case, "a");
@@ -106,7 +106,7 @@ fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
 
 /// Two sessions with the same model, fed in turn.
 #[test]
-fn task_4_two_sessions_side_by_side() {
+fn task_4_sessions_are_independent() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
@@ -142,7 +142,7 @@ fn task_4_two_sessions_side_by_side() {
 
 /// Even if nothing is computed, the sequence keeps only the prefix that it shares with the prompt.
 #[test]
-fn task_4_generate_forgets_what_the_prompt_does_not_share() {
+fn task_4_generate_keeps_only_the_shared_prefix() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
@@ -177,7 +177,7 @@ fn task_4_generate_forgets_what_the_prompt_does_not_share() {
 }
 
 #[test]
-fn task_4_generate_says_which_length_is_which() {
+fn task_4_generate_error_does_not_swap_the_lengths() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let mut session = session(&case, 16);

@@ -77,7 +77,7 @@ fn greedy(case: &Case) -> Vec<u32> {
 }
 
 #[test]
-fn task_4_generates_what_week_1_would() {
+fn task_4_generate_returns_expected_greedy_tokens() {
     let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
@@ -103,7 +103,7 @@ fn task_4_generates_what_week_1_would() {
 }
 
 #[test]
-fn task_4_limits_and_stop_tokens() {
+fn task_4_generate_limits_and_stop_tokens() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
@@ -168,7 +168,7 @@ fn task_4_limits_and_stop_tokens() {
 }
 
 #[test]
-fn task_4_without_stop_tokens_nothing_stops() {
+fn task_4_generate_without_stop_tokens() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let made = RefCell::new(Vec::new());
@@ -210,7 +210,7 @@ fn written(
 }
 
 #[test]
-fn task_4_whatever_is_chosen() {
+fn task_4_generate_with_scripted_choices() {
     let stop = |limit, tokens: &[u32]| Limits {
         stop_tokens: tokens.iter().copied().collect(),
         ..limits(limit, 64)
@@ -259,7 +259,7 @@ fn task_4_whatever_is_chosen() {
 }
 
 #[test]
-fn task_4_only_the_end_of_the_tokens_wants_logits() {
+fn task_4_feed_computes_logits_only_for_last_token() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let mut model = model(&case, RopeLayout::HalfSplit);
@@ -277,7 +277,7 @@ fn task_4_only_the_end_of_the_tokens_wants_logits() {
 }
 
 #[test]
-fn task_4_a_prompt_that_does_not_fit_is_refused() {
+fn task_4_generate_rejects_too_long_and_empty_prompts() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let error = |prompt: &[u32], context: usize| {
@@ -311,7 +311,7 @@ fn task_4_a_prompt_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn task_4_a_conversation_goes_on_in_the_cache() {
+fn task_4_generate_continues_from_the_cache() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen2");
     let mut session = session(&case, 64);
@@ -354,7 +354,7 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
 }
 
 #[test]
-fn task_4_another_prompt_keeps_what_it_shares() {
+fn task_4_generate_reuses_the_shared_prefix() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
@@ -386,7 +386,7 @@ fn task_4_another_prompt_keeps_what_it_shares() {
 
 /// Compares with week 1's model, which recomputes everything, for the same weights and tokens.
 #[test]
-fn task_4_the_embedded_model_says_what_week_1_says() {
+fn task_4_embedded_model_matches_week_1() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
     let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model must load"));
     let tokens: Vec<u32> = random(2110, &[4]).iter().map(|x| (x.abs() * 700.0) as u32).collect();

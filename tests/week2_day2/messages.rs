@@ -41,7 +41,7 @@ fn check<'a, T: Debug>(
 }
 
 #[test]
-fn task_1_take_says_how_many_there_are_and_how_many_were_asked_for() {
+fn task_1_take_error_names_remaining_and_requested_bytes() {
     let bytes: Vec<u8> = (0..90).collect();
     for (position, n) in [(0, 91), (80, 11), (90, 1), (57, 40), (89, 200), (0, usize::MAX)] {
         let what = format!("take({n}) at position {position} of 90 bytes");
@@ -62,7 +62,7 @@ fn task_1_take_says_how_many_there_are_and_how_many_were_asked_for() {
 
 /// The message may name either the largest possible count or the number of bytes that are left.
 #[test]
-fn task_1_count_says_for_how_many_there_is_room() {
+fn task_1_count_error_names_how_many_items_fit() {
     for (count, each, follow) in
         [(7, 1, 5), (4, 32, 70), (1000, 13, 600), (3, 8, 20), (1 << 40, 8, 33), (u64::MAX, 4, 41)]
     {
@@ -115,7 +115,7 @@ fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
 }
 
 #[test]
-fn task_1_headers_say_what_they_are() {
+fn task_1_header_error_names_found_and_expected() {
     for magic in [b"PK\x03\x04", b"GGML", b"gguf", b"FUGG"] {
         let name = magic.escape_ascii().to_string();
         let what = format!("a file that begins with {name:?}");
@@ -163,7 +163,7 @@ fn task_1_headers_say_what_they_are() {
 }
 
 #[test]
-fn task_1_strings_say_what_they_lack() {
+fn task_1_string_error_names_the_field() {
     let long = [&30u64.to_le_bytes()[..], b"abc"].concat();
     check(
         "a string with a length of 30, but only 3 bytes follow",
@@ -181,7 +181,7 @@ fn task_1_strings_say_what_they_lack() {
 }
 
 #[test]
-fn task_2_values_say_their_type() {
+fn task_2_value_error_names_the_invalid_type_or_bool() {
     for type_id in [13u32, 14, 99, 1 << 16, u32::MAX] {
         let name = type_id.to_string();
         check(&format!("a value of type {type_id}"), &[0; 64], "metadata k", &[&name], &[], |r| {
@@ -224,7 +224,7 @@ fn task_2_values_say_their_type() {
 }
 
 #[test]
-fn task_2_metadata_says_which_key() {
+fn task_2_read_metadata_error_names_the_key() {
     let twice =
         [entry("a.key", 0, &[1]), entry("b.key", 0, &[1]), entry("a.key", 0, &[2])].concat();
     check("metadata with a.key twice", &twice, "a.key", &["twice"], &[], |r| {
@@ -249,7 +249,7 @@ fn task_2_metadata_says_which_key() {
 }
 
 #[test]
-fn task_3_names_are_kept_as_they_are() {
+fn task_3_read_tensor_keeps_names_unchanged() {
     let long = "blk.0.".repeat(40);
     for name in [long.as_str(), "a\nb", "\"quoted\"", "back\\slash", "\t", "a\u{0}b", " ü 🙂 ", "'"]
     {
@@ -267,7 +267,7 @@ fn task_3_names_are_kept_as_they_are() {
 }
 
 #[test]
-fn task_3_entries_say_what_they_hold() {
+fn task_3_read_tensor_error_names_found_and_expected() {
     /// Name, bytes, what was found, what was expected.
     type Bad = (&'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
     let cases: [Bad; 7] = [
@@ -295,7 +295,7 @@ fn task_3_entries_say_what_they_hold() {
 }
 
 #[test]
-fn task_3_places_say_where_tensors_are_and_should_be() {
+fn task_3_check_places_error_names_tensor_and_offset() {
     let says =
         |what: &str, tensors: &[_], alignment, len, name: &str, found: &str, expected: &[&str]| {
             let error = calmly(what, || check_places(tensors, alignment, len, FILE))

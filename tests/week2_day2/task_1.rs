@@ -24,7 +24,7 @@ fn parts_are_sound() {
     assert!(
         taken && number && counted,
         "this test depends on take, number and count, and one of them is wrong: see the tests \
-         task_1_take, task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
+         task_1_take, task_1_numbers_are_little_endian and task_1_count_rejects_items_that_do_not_fit"
     );
 }
 
@@ -86,7 +86,7 @@ fn task_1_numbers_are_little_endian() {
 }
 
 #[test]
-fn task_1_counts_are_justified_by_the_file() {
+fn task_1_count_rejects_items_that_do_not_fit() {
     // Count, minimum bytes of an item, bytes that follow, expected outcome.
     let cases = [
         (3, 1, 4, "3, then at 8"),
@@ -158,7 +158,7 @@ fn task_1_strings() {
 }
 
 #[test]
-fn task_1_strings_of_any_length() {
+fn task_1_string_of_100_000_bytes() {
     let long = "ü".repeat(50_000);
     let bytes = string(&long);
     let found = calmly("string", || Reader::new(&bytes, FILE).string("text").map(str::to_owned));
@@ -170,7 +170,7 @@ fn task_1_strings_of_any_length() {
 }
 
 #[test]
-fn task_1_the_magic_is_four_bytes() {
+fn task_1_header_rejects_wrong_magic() {
     for magic in [*b"gguf", *b"GGUf", *b"gGUF", *b"GGUX", *b"GGML", *b"FUGG"] {
         let bytes = header(&magic, 3, 1, 1);
         let found = calmly("header", || Reader::new(&bytes, FILE).header().is_ok());
@@ -234,7 +234,7 @@ fn task_1_headers() {
 }
 
 #[test]
-fn task_1_headers_are_refused_in_words() {
+fn task_1_header_rejects_bad_version_magic_or_length() {
     parts_are_sound();
     let fixtures = fixtures();
     let case = fixtures.case("task_1_header/versions");

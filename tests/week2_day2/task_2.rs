@@ -13,7 +13,7 @@ use super::{
 };
 
 #[test]
-fn task_2_values_of_every_type() {
+fn task_2_read_value_of_every_type() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_values/each_type");
     let lines = list(&case, "values").iter().map(|value| {
@@ -30,7 +30,7 @@ fn task_2_values_of_every_type() {
 }
 
 #[test]
-fn task_2_arrays_of_every_type() {
+fn task_2_read_array_of_every_type() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_arrays/each_type");
     let arrays = list(&case, "values").iter().map(|value| {
@@ -52,7 +52,7 @@ fn task_2_arrays_of_every_type() {
 }
 
 #[test]
-fn task_2_an_array_is_a_value() {
+fn task_2_read_value_of_an_array() {
     let bytes = [2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
     let found = outcome("an array", &followed(&bytes), |r| read_value(r, 9, "metadata k"));
     assert_answer(
@@ -63,7 +63,7 @@ fn task_2_an_array_is_a_value() {
 }
 
 #[test]
-fn task_2_metadata_entries() {
+fn task_2_read_metadata_entries() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_metadata/as_a_converter_writes_it");
     let file = hex(case.value("file"));
@@ -90,7 +90,7 @@ fn task_2_metadata_entries() {
 }
 
 #[test]
-fn task_2_keys_and_texts_are_kept_as_they_are() {
+fn task_2_read_metadata_keeps_keys_and_strings_unchanged() {
     let bytes = [
         entry("General.Name", 8, &string(" Mixed Case ")),
         entry("general.name", 8, &string("other")),
@@ -118,7 +118,7 @@ fn task_2_keys_and_texts_are_kept_as_they_are() {
 }
 
 #[test]
-fn task_2_whatever_a_file_may_hold() {
+fn task_2_accepts_empty_key_nan_and_repeated_strings() {
     let nan = f32::NAN.to_le_bytes();
     let bytes = [entry("", 0, &[7]), entry("nan", 6, &nan)].concat();
     let read = || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE);
@@ -143,7 +143,7 @@ fn task_2_whatever_a_file_may_hold() {
 }
 
 #[test]
-fn task_2_bad_metadata_is_refused_in_words() {
+fn task_2_read_metadata_rejects_invalid_entries() {
     let number = |n: u32| n.to_le_bytes().to_vec();
     let array = |type_id: u32, count: u64, rest: &[u8]| {
         [&type_id.to_le_bytes()[..], &count.to_le_bytes(), rest].concat()
@@ -232,7 +232,7 @@ fn task_2_bad_metadata_is_refused_in_words() {
 }
 
 #[test]
-fn task_2_nothing_is_something() {
+fn task_2_no_entries_and_empty_arrays() {
     let bytes = followed(&[]);
     let found = outcome("no entry", &bytes, |r| {
         Ok(read_metadata(r, 0, FILE)?.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>())
@@ -250,7 +250,7 @@ fn task_2_nothing_is_something() {
 }
 
 #[test]
-fn task_2_an_entry_that_cannot_be_read_is_an_error_wherever_it_stands() {
+fn task_2_read_metadata_rejects_bad_entry_at_any_index() {
     let good = |i: usize| entry(&format!("key {i}"), 4, &7u32.to_le_bytes());
     for bad in 0..4 {
         let entries: Vec<u8> =
@@ -280,7 +280,7 @@ fn task_2_an_entry_that_cannot_be_read_is_an_error_wherever_it_stands() {
 }
 
 #[test]
-fn task_2_a_value_that_ends_early_is_an_error_wherever_it_ends() {
+fn task_2_rejects_values_truncated_at_any_byte() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_values/each_type");
     for value in list(&case, "values") {

@@ -12,7 +12,7 @@ use super::{
 };
 
 #[test]
-fn task_3_entries_of_every_type_and_shape() {
+fn task_3_read_tensor_of_every_type_and_shape() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_entries/every_type_and_shape");
     let lines = list(&case, "entries").iter().map(|entry| {
@@ -41,7 +41,7 @@ pub(super) fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -
 }
 
 #[test]
-fn task_3_bad_entries_are_refused_in_words() {
+fn task_3_read_tensor_rejects_invalid_entries() {
     let cases: [(&str, Vec<u8>, &[&str]); 12] = [
         ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["a.weight", "5"]),
         ("no axes", table_entry("a.weight", &[], 0, 0), &["a.weight", "0"]),
@@ -94,7 +94,7 @@ fn task_3_bad_entries_are_refused_in_words() {
 }
 
 #[test]
-fn task_3_whatever_an_entry_may_hold() {
+fn task_3_accepts_valid_edge_cases() {
     for (name, axes) in [("", vec![32]), ("Blk.0.ATTN_Q.Weight", vec![32, 2]), ("ü b", vec![1])] {
         let bytes = table_entry(name, &axes, 0, 64);
         let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0))
@@ -138,7 +138,7 @@ fn task_3_whatever_an_entry_may_hold() {
 }
 
 #[test]
-fn task_3_axes_of_length_1_count() {
+fn task_3_read_tensor_keeps_axes_of_length_1() {
     for axes in [&[32, 1][..], &[32, 1, 1], &[32, 1, 3], &[32, 3, 1, 1]] {
         let bytes = table_entry("a", axes, 0, 0);
         let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
@@ -182,7 +182,7 @@ fn task_3_alignment() {
 }
 
 #[test]
-fn task_3_the_data_begins_at_the_next_multiple() {
+fn task_3_data_start_rounds_up_to_alignment() {
     let cases = [
         (0, 32),
         (1, 32),
@@ -219,7 +219,7 @@ pub(super) fn info(name: &str, offset: usize, size: usize) -> TensorInfo {
 }
 
 #[test]
-fn task_3_places_in_the_file() {
+fn task_3_place_returns_the_byte_range() {
     let lines = [(0, 12, 96, "96..108"), (64, 32, 96, "160..192"), (32, 4, 0, "32..36")].map(
         |(offset, size, start, expected)| {
             let name = format!("offset {offset}, {size} bytes, the data begins at {start}");
@@ -233,7 +233,7 @@ fn task_3_places_in_the_file() {
 }
 
 #[test]
-fn task_3_places_are_checked() {
+fn task_3_check_places_alignment_bounds_and_overlap() {
     /// Name, offsets and sizes, alignment, length of the data, whether it is valid.
     type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
     let cases: [Places; 18] = [

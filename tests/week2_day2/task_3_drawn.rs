@@ -18,7 +18,7 @@ fn drawn(seed: u64, n: usize, below: usize) -> Vec<usize> {
 }
 
 #[test]
-fn task_3_entries_that_were_drawn() {
+fn task_3_read_tensor_with_random_entries() {
     for seed in 0..300 {
         let draw = drawn(seed, 8, 1000);
         let tensor_type = TensorType::ALL[draw[0] % TensorType::ALL.len()];
@@ -62,7 +62,7 @@ fn task_3_entries_that_were_drawn() {
 }
 
 #[test]
-fn task_3_places_that_were_drawn() {
+fn task_3_check_places_with_random_places() {
     for seed in 0..2000 {
         let draw = drawn(seed, 12, 64);
         let alignment = 1 << (draw[0] % 4);
@@ -102,7 +102,7 @@ fn task_3_places_that_were_drawn() {
 }
 
 #[test]
-fn task_3_a_message_about_any_name_is_one_line() {
+fn task_3_error_is_one_line_if_name_has_a_line_feed() {
     for (name, tensors) in [
         ("that is not aligned", [info("a", 0, 40), info("b\nc", 33, 4)]),
         ("that overlaps the one before", [info("a", 0, 68), info("b\r\nc", 64, 40)]),
@@ -129,7 +129,7 @@ fn task_3_a_message_about_any_name_is_one_line() {
 }
 
 #[test]
-fn task_3_a_name_that_cannot_be_read_is_told_by_its_number() {
+fn task_3_read_tensor_error_names_index_if_name_is_invalid() {
     let not_utf8 = [&[1, 0, 0, 0, 0, 0, 0, 0, 0xff][..], &[0; 64]].concat();
     let too_long = [&[200, 0, 0, 0, 0, 0, 0, 0, b'a'][..], &[0; 64]].concat();
     for (what, bytes) in [("not UTF-8", not_utf8), ("longer than the file", too_long)] {
@@ -143,7 +143,7 @@ fn task_3_a_name_that_cannot_be_read_is_told_by_its_number() {
 }
 
 #[test]
-fn task_3_types_that_there_are_and_those_that_there_are_not() {
+fn task_3_read_tensor_accepts_only_known_types() {
     for id in (0..64).chain([255, 256, 1 << 16, u32::MAX]) {
         let bytes = table_entry("a.weight", &[256], id, 0);
         let what = format!("read_tensor of 256 weights of type {id}");
@@ -159,7 +159,7 @@ fn task_3_types_that_there_are_and_those_that_there_are_not() {
 }
 
 #[test]
-fn task_3_an_entry_that_ends_early_is_an_error_wherever_it_ends() {
+fn task_3_read_tensor_rejects_entry_truncated_at_any_byte() {
     let bytes = table_entry("a.weight", &[256, 3, 2], 12, 64);
     for n in 0..bytes.len() {
         let what =

@@ -55,17 +55,17 @@ fn check_file(name: &str) {
 }
 
 #[test]
-fn task_3_a_whole_file() {
+fn task_3_parse_file_with_default_alignment() {
     check_file("aligned_to_32");
 }
 
 #[test]
-fn task_3_a_whole_file_with_larger_alignment() {
+fn task_3_parse_file_with_larger_alignment() {
     check_file("aligned_to_64");
 }
 
 #[test]
-fn task_3_a_whole_file_with_smaller_alignment() {
+fn task_3_parse_file_with_smaller_alignment() {
     check_file("aligned_to_8");
 }
 
@@ -84,7 +84,7 @@ fn small_file() -> Vec<u8> {
 }
 
 #[test]
-fn task_3_malformed_files_are_refused_in_words() {
+fn task_3_parse_rejects_malformed_files() {
     let good = small_file();
     let gguf =
         parse(&good).unwrap_or_else(|e| panic!("this file is valid, but it was refused: {e}"));
@@ -140,7 +140,7 @@ fn task_3_malformed_files_are_refused_in_words() {
 }
 
 #[test]
-fn task_3_no_byte_makes_it_panic() {
+fn task_3_parse_does_not_panic_on_damaged_files() {
     let good = small_file();
     let check = |bytes: &[u8]| match parse(bytes) {
         // Every tensor that was read must be inside the file.

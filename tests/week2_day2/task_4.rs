@@ -9,7 +9,7 @@ use tiny_llm_formats::{
 use super::{assert_lines, fixtures, list, text};
 
 #[test]
-fn task_4_bytes_and_operations_of_a_token() {
+fn task_4_work_counts_bytes_and_multiply_adds() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_work/models");
     let lines = list(&case, "models").iter().map(|model| {
@@ -44,18 +44,18 @@ fn task_4_bytes_and_operations_of_a_token() {
 }
 
 #[test]
-fn task_4_the_longer_of_reading_and_computing() {
+fn task_4_seconds_is_max_of_memory_and_compute_time() {
     let seconds: fn(&Machine, Work, usize) -> f64 = Machine::seconds;
     check_machine("seconds", seconds);
 }
 
 #[test]
-fn task_4_tokens_in_a_second() {
+fn task_4_tokens_per_second() {
     check_machine("tokens_per_second", Machine::tokens_per_second);
 }
 
 #[test]
-fn task_4_where_memory_and_arithmetic_balance() {
+fn task_4_balanced_rows() {
     check_machine("balanced_rows", |machine, work, _| machine.balanced_rows(work));
 }
 
@@ -77,7 +77,7 @@ fn check_machine(output: &str, found: impl Fn(&Machine, Work, usize) -> f64) {
 }
 
 #[test]
-fn task_4_however_large_the_tensors() {
+fn task_4_work_and_seconds_of_huge_tensors() {
     let large = |name: &str| TensorInfo {
         name: name.to_owned(),
         shape: vec![100_000, 50_000],
@@ -102,7 +102,7 @@ fn task_4_however_large_the_tensors() {
 }
 
 #[test]
-fn task_4_matrices_alone_wherever_they_stand() {
+fn task_4_work_counts_only_matrices() {
     let info = |name: &str, shape: &[usize]| TensorInfo {
         name: name.to_owned(),
         shape: shape.to_vec(),

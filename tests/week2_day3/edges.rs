@@ -47,7 +47,7 @@ fn check_bytes<const BYTES: usize>(
 }
 
 #[test]
-fn task_1_quantize_q8_0_at_the_edges_byte_for_byte() {
+fn task_1_quantize_q8_0_edge_cases() {
     let minus_32 = -32i8 as u8;
     check_bytes(
         q8_0::quantize,
@@ -70,7 +70,7 @@ fn halves(integers: &[u8; 32]) -> Vec<u8> {
 }
 
 #[test]
-fn task_2_quantize_q4_0_at_the_edges_byte_for_byte() {
+fn task_2_quantize_q4_0_edge_cases() {
     check_bytes(
         q4_0::quantize,
         halves,
@@ -93,7 +93,7 @@ fn fifths_and_halves(integers: &[u8; 32]) -> Vec<u8> {
 }
 
 #[test]
-fn task_3_quantize_q5_0_at_the_edges_byte_for_byte() {
+fn task_3_quantize_q5_0_edge_cases() {
     check_bytes(
         q5_0::quantize,
         fifths_and_halves,
@@ -137,27 +137,27 @@ fn check_scales<const BYTES: usize>(
 }
 
 #[test]
-fn task_1_dequantize_q8_0_with_any_scale() {
+fn task_1_dequantize_q8_0_with_edge_case_scales() {
     let whole: [f32; 32] = std::array::from_fn(|i| [0.0, 1.0, -1.0, 127.0, -128.0, 5.0][i % 6]);
     let integers: Vec<u8> = whole.iter().map(|&q| q as i8 as u8).collect();
     check_scales(q8_0::dequantize, &integers, whole);
 }
 
 #[test]
-fn task_2_dequantize_q4_0_with_any_scale() {
+fn task_2_dequantize_q4_0_with_edge_case_scales() {
     let integers: [u8; 32] = std::array::from_fn(|i| (5 * i % 16) as u8);
     check_scales(q4_0::dequantize, &halves(&integers), integers.map(|q| f32::from(q) - 8.0));
 }
 
 #[test]
-fn task_3_dequantize_q5_0_with_any_scale() {
+fn task_3_dequantize_q5_0_with_edge_case_scales() {
     let integers: [u8; 32] = std::array::from_fn(|i| (5 * i % 32) as u8);
     let packed = fifths_and_halves(&integers);
     check_scales(q5_0::dequantize, &packed, integers.map(|q| f32::from(q) - 16.0));
 }
 
 #[test]
-fn task_4_errors_of_rows_that_cannot_be_compared() {
+fn task_4_both_errors_panic_on_unequal_or_empty_rows() {
     for (x, y) in [
         (&[1.0, 2.0][..], &[1.0][..]),
         (&[1.0], &[1.0, 2.0]),
@@ -172,7 +172,7 @@ fn task_4_errors_of_rows_that_cannot_be_compared() {
 }
 
 #[test]
-fn task_4_round_trip_of_rows_that_are_no_whole_blocks() {
+fn task_4_round_trip_error_panics_on_empty_or_partial_blocks() {
     for (tensor_type, n) in [
         (TensorType::Q8_0, 40),
         (TensorType::Q8_0, 20),
@@ -192,7 +192,7 @@ fn task_4_round_trip_of_rows_that_are_no_whole_blocks() {
 }
 
 #[test]
-fn task_4_errors_are_shares_whatever_the_unit() {
+fn task_4_relative_error_is_scale_invariant() {
     let (x, y) = ([3.0, -4.0, 0.0, 12.0], [3.0, -4.0, 13.0, 12.0]);
     for power in [-120, -100, -40, 0, 40, 100, 120] {
         let unit = 2f32.powi(power);
@@ -209,7 +209,7 @@ fn task_4_errors_are_shares_whatever_the_unit() {
 
 /// In f32 these differences would be infinite or lose the smaller number.
 #[test]
-fn task_4_errors_of_weights_far_apart() {
+fn task_4_errors_are_computed_in_f64() {
     let largest = f64::from(f32::MAX);
     for (x, y, expected) in [
         (f32::MAX, f32::MIN, 2.0 * largest),

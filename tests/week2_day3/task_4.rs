@@ -67,7 +67,7 @@ fn task_4_rms_error_of_many_weights() {
 }
 
 #[test]
-fn task_4_rms_error_of_any_size() {
+fn task_4_rms_error_edge_cases() {
     let zeros = [0.0; 4];
     for (x, expected) in [
         ([f32::INFINITY, 1.0, 1.0, 1.0], f64::INFINITY),
@@ -90,7 +90,7 @@ fn task_4_rms_error_of_any_size() {
 }
 
 #[test]
-fn task_4_rms_error_needs_two_rows_of_one_length() {
+fn task_4_rms_error_panics_on_unequal_or_empty_rows() {
     check_rms(&fixtures());
     assert_panics("rms_error of 3 and 2 weights", || rms_error(&[1.0; 3], &[1.0; 2]));
     assert_panics("rms_error of no weights", || rms_error(&[], &[]));
@@ -103,7 +103,7 @@ fn task_4_relative_error() {
 }
 
 #[test]
-fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
+fn task_4_relative_error_of_zeros() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
     assert!(
         found == 0.0,
@@ -119,7 +119,7 @@ fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
 }
 
 #[test]
-fn task_4_relative_error_needs_two_rows_of_one_length() {
+fn task_4_relative_error_panics_on_unequal_or_empty_rows() {
     let fixtures = fixtures();
     check_errors(&fixtures);
     assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
@@ -129,7 +129,7 @@ fn task_4_relative_error_needs_two_rows_of_one_length() {
 }
 
 #[test]
-fn task_4_round_trip_needs_whole_blocks() {
+fn task_4_round_trip_error_panics_on_partial_blocks() {
     check_errors(&fixtures());
     for (tensor_type, n) in [
         (TensorType::Q8_0, 33),
@@ -150,7 +150,7 @@ fn task_4_round_trip_needs_whole_blocks() {
 }
 
 #[test]
-fn task_4_round_trip_of_each_format() {
+fn task_4_round_trip_error_of_each_format() {
     let fixtures = fixtures();
     check_errors(&fixtures);
     let case = fixtures.case("task_4_round_trip/formats");
@@ -168,7 +168,7 @@ fn task_4_round_trip_of_each_format() {
 }
 
 #[test]
-fn task_4_more_bits_come_closer() {
+fn task_4_round_trip_error_doubles_with_one_bit_less() {
     resting_on(&FORMATS, || {
         let fixtures = fixtures();
         let x = fixtures.case("task_4_round_trip/formats").tensor("x");
@@ -196,7 +196,7 @@ fn task_4_more_bits_come_closer() {
 
 /// Prints a table with `-- --nocapture`.
 #[test]
-fn task_4_errors_of_the_embedded_model() {
+fn task_4_round_trip_error_of_embedded_model() {
     let fixtures = fixtures();
     check_errors(&fixtures);
     let case = fixtures.case("task_4_model/down_proj");

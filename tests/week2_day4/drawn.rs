@@ -18,7 +18,7 @@ fn drawn<const N: usize>(seed: u64) -> [f32; N] {
 }
 
 #[test]
-fn task_1_scales_and_minimums_of_any_bytes() {
+fn task_1_scales_and_minimums_of_random_bytes() {
     check_scales(&fixtures());
     for seed in 0..300 {
         let bytes: [u8; 16] = drawn::<16>(seed).map(|x| ((x + 2.0) * 64.0) as u8);
@@ -32,7 +32,7 @@ fn task_1_scales_and_minimums_of_any_bytes() {
 }
 
 #[test]
-fn task_4_packed_scales_and_minimums_of_any_size() {
+fn task_4_pack_scales_and_minimums_of_random_values() {
     for seed in 0..300 {
         let [scales, minimums] =
             [0, 1000].map(|kind| drawn::<8>(kind + seed).map(|x| ((x + 2.0) * 16.0) as u8));
@@ -110,7 +110,7 @@ fn check_fit_of<const N: usize>(seed: u64, top: f32) {
 }
 
 #[test]
-fn task_3_fit_scale_and_min_of_groups_of_any_size() {
+fn task_3_fit_scale_and_min_of_random_groups() {
     for seed in 0..40 {
         for top in [1.0, 3.0, 15.0, 31.0] {
             check_fit_of::<1>(10 * seed, top);
@@ -151,7 +151,7 @@ fn lost(x: f32, found: ScaleAndMin, top: u8) -> f32 {
 }
 
 #[test]
-fn task_3_search_scale_and_min_of_groups_of_any_size() {
+fn task_3_search_scale_and_min_of_random_groups() {
     for seed in 0..30 {
         for top in [3, 7, 15, 31] {
             check_search_of::<2>(seed, top);
@@ -184,7 +184,7 @@ fn check_search_of_one_value<const N: usize>() {
 }
 
 #[test]
-fn task_3_search_scale_and_min_of_one_value() {
+fn task_3_search_scale_and_min_of_constant_groups() {
     check_search_of_one_value::<1>();
     check_search_of_one_value::<16>();
     check_search_of_one_value::<32>();
@@ -239,12 +239,12 @@ fn check_blocks(
 }
 
 #[test]
-fn task_2_quantize_q6_k_of_zeros_and_of_any_size() {
+fn task_2_quantize_q6_k_edge_cases() {
     check_blocks("Q6_K", 16, 0.05, |x| decode_q6_k(&q6_k::quantize(x)));
 }
 
 #[test]
-fn task_4_quantize_q4_k_of_zeros_and_of_any_size() {
+fn task_4_quantize_q4_k_edge_cases() {
     check_blocks("Q4_K", 32, 0.15, |x| decode_q4_k(&q4_k::quantize(x)));
 }
 
@@ -266,7 +266,7 @@ fn check_weights(what: &str, found: &[f32; 256], expected: impl Fn(usize) -> f32
 const SCALES: [u16; 7] = [0x3c00, 0x8000, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00];
 
 #[test]
-fn task_1_dequantize_q4_k_with_any_scale() {
+fn task_1_dequantize_q4_k_with_edge_case_scales() {
     check_scales(&fixtures());
     for (d, dmin) in SCALES.into_iter().flat_map(|d| SCALES.map(|dmin| (d, dmin))) {
         // Scales are 0 to 3 and 8 to 11, minimums the reverse, all below 16. Code i is i % 16.
@@ -293,7 +293,7 @@ fn task_1_dequantize_q4_k_with_any_scale() {
 }
 
 #[test]
-fn task_2_dequantize_q6_k_with_any_scale() {
+fn task_2_dequantize_q6_k_with_edge_case_scales() {
     for d in SCALES {
         let mut block = [0u8; q6_k::BYTES];
         // All codes are 32 or 33: the low halves alternate between 0 and 1, and the upper bits are

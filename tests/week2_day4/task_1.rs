@@ -17,7 +17,7 @@ fn check_q4_k(case: &str) {
 }
 
 #[test]
-fn task_1_dequantize_q4_k_of_whole_numbers() {
+fn task_1_dequantize_q4_k_of_integer_weights() {
     check_q4_k("whole");
 }
 
@@ -27,6 +27,6 @@ fn task_1_dequantize_q4_k_of_random_bytes() {
 }
 
 #[test]
-fn task_1_dequantize_q4_k_of_the_model() {
+fn task_1_dequantize_q4_k_of_model_weights() {
     check_q4_k("model");
 }

@@ -11,7 +11,7 @@ fn check_q6_k(case: &str) {
 }
 
 #[test]
-fn task_2_dequantize_q6_k_of_whole_numbers() {
+fn task_2_dequantize_q6_k_of_integer_weights() {
     check_q6_k("whole");
 }
 
@@ -21,7 +21,7 @@ fn task_2_dequantize_q6_k_of_random_bytes() {
 }
 
 #[test]
-fn task_2_dequantize_q6_k_of_the_model() {
+fn task_2_dequantize_q6_k_of_model_weights() {
     check_q6_k("model");
 }
 
@@ -42,7 +42,7 @@ pub(super) fn decode_q6_k(block: &[u8; q6_k::BYTES]) -> [f32; 256] {
 }
 
 #[test]
-fn task_2_quantize_q6_k_of_weights_that_fit() {
+fn task_2_quantize_q6_k_of_representable_weights() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_quantize/exact");
     let blocks: Vec<_> = rows(&case.tensor("x")).iter().map(q6_k::quantize).collect();
@@ -69,12 +69,12 @@ fn task_2_quantize_q6_k_of_weights_that_fit() {
 }
 
 #[test]
-fn task_2_quantize_q6_k_loses_no_more_than_llama_cpp() {
+fn task_2_quantize_q6_k_error_within_2_percent_of_llama_cpp() {
     check_errors("task_2_quantize/errors", q6_k::quantize, decode_q6_k);
 }
 
 #[test]
-fn task_2_quantize_q6_k_for_the_scales_that_are_stored() {
+fn task_2_quantize_q6_k_uses_stored_scales() {
     let fixtures = fixtures();
     let x = fixtures.case("task_2_quantize/errors").tensor("heavy_tails");
     for row in rows::<256>(&x) {

@@ -49,7 +49,7 @@ fn task_3_fit_scale_and_min_of_equal_codes() {
 }
 
 #[test]
-fn task_3_search_scale_and_min_of_groups_that_fit() {
+fn task_3_search_scale_and_min_of_representable_groups() {
     let fixtures = fixtures();
     check_fit(&fixtures);
     let case = fixtures.case("task_3_search/exact");

@@ -52,7 +52,7 @@ pub(super) fn decode_q4_k(block: &[u8; q4_k::BYTES]) -> [f32; 256] {
 }
 
 #[test]
-fn task_4_quantize_q4_k_of_weights_that_fit() {
+fn task_4_quantize_q4_k_of_representable_weights() {
     let fixtures = fixtures();
     check_pack(&fixtures);
     let case = fixtures.case("task_4_quantize/exact");
@@ -73,7 +73,7 @@ fn task_4_quantize_q4_k_of_weights_that_fit() {
 }
 
 #[test]
-fn task_4_quantize_q4_k_of_one_value_throughout() {
+fn task_4_quantize_q4_k_of_constant_blocks() {
     let fixtures = fixtures();
     check_pack(&fixtures);
     let case = fixtures.case("task_4_quantize/constant");
@@ -85,13 +85,13 @@ fn task_4_quantize_q4_k_of_one_value_throughout() {
 }
 
 #[test]
-fn task_4_quantize_q4_k_loses_no_more_than_llama_cpp() {
+fn task_4_quantize_q4_k_error_within_2_percent_of_llama_cpp() {
     check_pack(&fixtures());
     check_errors("task_4_quantize/errors", q4_k::quantize, decode_q4_k);
 }
 
 #[test]
-fn task_4_quantize_q4_k_for_the_scales_that_are_stored() {
+fn task_4_quantize_q4_k_uses_stored_scales() {
     let fixtures = fixtures();
     check_pack(&fixtures);
     let x = fixtures.case("task_4_quantize/errors").tensor("heavy_tails");
@@ -112,7 +112,7 @@ fn task_4_quantize_q4_k_for_the_scales_that_are_stored() {
 }
 
 #[test]
-fn task_4_what_is_written_is_read() {
+fn task_4_quantize_then_dequantize_q4_k() {
     let fixtures = fixtures();
     check_pack(&fixtures);
     check_scales(&fixtures);

@@ -122,7 +122,7 @@ fn check_more_bits(fixtures: &Fixtures) {
 }
 
 #[test]
-fn task_5_the_mix_q4_k_m() {
+fn task_5_q4_k_m_type_of_each_matrix() {
     check_mix();
 }
 
@@ -200,7 +200,7 @@ fn check_fitting() {
 }
 
 #[test]
-fn task_5_types_of_a_model_with_rows_of_960() {
+fn task_5_tensor_types_with_rows_of_960() {
     check_mix();
     check_fitting();
     // SmolLM2-360M: 32 layers, rows of 960 and 2,560, a tied embedding.
@@ -225,7 +225,7 @@ fn task_5_types_of_a_model_with_rows_of_960() {
 }
 
 #[test]
-fn task_5_row_order_with_as_many_key_heads() {
+fn task_5_row_order_with_equal_query_and_key_heads() {
     let mut config = config("llama");
     config.n_kv_heads = config.n_heads;
     let expected: Vec<usize> =
@@ -243,7 +243,7 @@ fn task_5_row_order_with_as_many_key_heads() {
 
 /// The configuration states the head size. It need not be E / H_q (Mistral Nemo and Qwen3).
 #[test]
-fn task_5_row_order_of_heads_of_any_size() {
+fn task_5_row_order_with_various_head_sizes() {
     for (hidden_size, head_dim) in [(120, 8), (48, 16), (6, 4), (50, 8)] {
         let mut config = config("llama");
         (config.hidden_size, config.head_dim) = (hidden_size, head_dim);
@@ -268,7 +268,7 @@ fn task_5_row_order_of_heads_of_any_size() {
 }
 
 #[test]
-fn task_5_use_more_bits_of_many_layers() {
+fn task_5_use_more_bits_with_many_layers() {
     for n_layers in [72, 80, 126] {
         for layer in 0..n_layers {
             let eighth = n_layers / 8;
@@ -285,7 +285,7 @@ fn task_5_use_more_bits_of_many_layers() {
 }
 
 #[test]
-fn task_5_row_order_of_heads_of_their_own_size() {
+fn task_5_row_order_uses_head_dim_and_panics_if_odd() {
     // Six heads of size 12 and a hidden size of 48: heads need not add up to the hidden size.
     let mut config = config("llama");
     config.head_dim = 12;
@@ -314,7 +314,7 @@ fn task_5_row_order_of_heads_of_their_own_size() {
 }
 
 #[test]
-fn task_5_permutations_of_any_heads() {
+fn task_5_permutations_are_inverses() {
     for (n_heads, head_dim) in [(1, 2), (4, 2), (5, 6), (3, 64), (1, 128), (64, 4), (4, 0)] {
         let rows = n_heads * head_dim;
         let there = permute_rows_for_interleaved(rows, n_heads);
@@ -358,7 +358,7 @@ fn task_5_permutations_of_any_heads() {
 }
 
 #[test]
-fn task_5_the_mix_of_any_model() {
+fn task_5_q4_k_m_with_various_layer_counts() {
     check_mix();
     for n_layers in [1, 2, 7, 8, 16, 80] {
         for layer in 0..n_layers {
@@ -383,7 +383,7 @@ fn task_5_the_mix_of_any_model() {
 }
 
 #[test]
-fn task_5_fitting_of_any_row() {
+fn task_5_fitting_with_various_row_lengths() {
     check_fitting();
     for tensor_type in TensorType::ALL {
         for cols in [1, 16, 31, 32, 33, 64, 255, 256, 257, 272, 288, 512, 800] {

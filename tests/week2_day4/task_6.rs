@@ -120,7 +120,7 @@ fn check_lay_out() {
 }
 
 #[test]
-fn task_6_lay_out_refuses_what_cannot_be() {
+fn task_6_lay_out_rejects_partial_blocks_and_overflow() {
     check_lay_out();
     for shape in [vec![3, 100], vec![usize::MAX / 16, 256]] {
         let error =
@@ -136,7 +136,7 @@ fn task_6_lay_out_refuses_what_cannot_be() {
 }
 
 #[test]
-fn task_6_lay_out_names_what_it_refuses() {
+fn task_6_lay_out_error_names_the_tensor() {
     check_lay_out();
     let tensor =
         |name: &str, shape: &[usize], tensor_type| (name.to_owned(), shape.to_vec(), tensor_type);
@@ -184,7 +184,7 @@ fn task_6_lay_out_names_what_it_refuses() {
 }
 
 #[test]
-fn task_6_head_of_a_file() {
+fn task_6_head_matches_gguf_package() {
     check_values();
     check_lay_out();
     for (alignment, expected) in [(32, 32), (16, 32), (64, 64)] {
@@ -239,7 +239,7 @@ fn task_6_head_of_a_file() {
 }
 
 #[test]
-fn task_6_whatever_the_size() {
+fn task_6_large_tensors_and_long_strings() {
     let tensors = [
         ("blk.0.experts".to_owned(), vec![3, 5, 64], TensorType::Q8_0),
         (String::new(), vec![2, 1, 3, 4], TensorType::F32),
@@ -296,7 +296,7 @@ fn task_6_whatever_the_size() {
 }
 
 #[test]
-fn task_6_lay_out_refuses_rows_that_are_no_whole_blocks() {
+fn task_6_lay_out_rejects_partial_blocks() {
     check_lay_out();
     for (shape, tensor_type) in [
         (vec![2, 16], TensorType::Q8_0),
@@ -328,7 +328,7 @@ fn task_6_lay_out_refuses_rows_that_are_no_whole_blocks() {
 }
 
 #[test]
-fn task_6_lay_out_counts_as_far_as_numbers_go() {
+fn task_6_lay_out_rejects_overflowing_offsets() {
     check_lay_out();
     let f16 = |n: usize| (format!("{n} weights"), vec![n], TensorType::F16);
     let half = usize::MAX / 2;
@@ -366,7 +366,7 @@ fn task_6_lay_out_counts_as_far_as_numbers_go() {
 }
 
 #[test]
-fn task_6_lay_out_of_tensors_of_any_size() {
+fn task_6_lay_out_with_various_alignments() {
     check_lay_out();
     for (seed, alignment) in [1, 2, 8, 32, 64, 4096].into_iter().enumerate() {
         let tensors: Vec<_> = (0..20)
@@ -404,7 +404,7 @@ fn task_6_lay_out_of_tensors_of_any_size() {
 }
 
 #[test]
-fn task_6_what_stands_there_already_stays() {
+fn task_6_put_value_appends() {
     check_values();
     let values = [
         Value::Bool(false),

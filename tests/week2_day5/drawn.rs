@@ -38,24 +38,24 @@ fn check_fused(name: &str, dot: fused::Dot) {
 }
 
 #[test]
-fn task_1_q4_0_of_zeros_and_parts() {
+fn task_1_dot_q4_0_is_additive_over_parts() {
     check_fused("Q4_0", fused::dot_q4_0);
 }
 
 #[test]
-fn task_1_q4_k_of_zeros_and_parts() {
+fn task_1_dot_q4_k_is_additive_over_parts() {
     check_fused("Q4_K", fused::dot_q4_k);
 }
 
 #[test]
-fn task_1_q6_k_of_zeros_and_parts() {
+fn task_1_dot_q6_k_is_additive_over_parts() {
     check_fused("Q6_K", fused::dot_q6_k);
 }
 
 // Task 2
 
 #[test]
-fn task_2_rows_of_any_length_and_what_they_hold() {
+fn task_2_random_rows_of_various_lengths() {
     for (seed, cols) in [0, 1, 31, 32, 33, 255, 256, 257, 300, 512, 700].into_iter().enumerate() {
         for per_scale in [BLOCK, SUPER_BLOCK] {
             // Every fourth part of 32 is zeros, and the parts have very different magnitudes.
@@ -130,24 +130,24 @@ fn check_integer(name: &str, dot: integer::Dot) {
 }
 
 #[test]
-fn task_3_q4_0_of_zeros_and_parts() {
+fn task_3_dot_q4_0_is_additive_over_parts() {
     check_integer("Q4_0", integer::dot_q4_0);
 }
 
 #[test]
-fn task_3_q4_k_of_zeros_and_parts() {
+fn task_3_dot_q4_k_is_additive_over_parts() {
     check_integer("Q4_K", integer::dot_q4_k);
 }
 
 #[test]
-fn task_3_q6_k_of_zeros_and_parts() {
+fn task_3_dot_q6_k_is_additive_over_parts() {
     check_integer("Q6_K", integer::dot_q6_k);
 }
 
 // Task 4
 
 #[test]
-fn task_4_dot_unpacked_of_zeros_anywhere() {
+fn task_4_dot_unpacked_with_random_zeros() {
     for seed in 0..60 {
         let n = (seed as usize % 3) + 1;
         let draw: Vec<f32> = random(300 + seed, &[6 * n * SUPER_BLOCK]).iter().copied().collect();
@@ -204,7 +204,7 @@ fn task_4_dot_unpacked_of_zeros_anywhere() {
 
 /// Matrices of different widths in a row. A kept buffer must not affect the next matrix.
 #[test]
-fn task_4_matrices_of_any_width_in_turn() {
+fn task_4_matrix_products_of_various_widths() {
     for (cols, rows, tokens) in [(320, 3, 2), (32, 5, 3), (544, 1, 4), (32, 2, 1), (320, 4, 1)] {
         let bytes: Vec<u8> = (0..rows * cols / 32 * 34).map(|i| (i * 7 % 251) as u8).collect();
         let weight = Matrix::new(rows, cols, TensorType::Q8_0, bytes.into()).expect("whole blocks");

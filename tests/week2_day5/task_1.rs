@@ -30,22 +30,22 @@ fn check_dot(name: &str, dot: fused::Dot) {
 }
 
 #[test]
-fn task_1_q4_0() {
+fn task_1_dot_q4_0() {
     check_dot("Q4_0", fused::dot_q4_0);
 }
 
 #[test]
-fn task_1_q4_k() {
+fn task_1_dot_q4_k() {
     check_dot("Q4_K", fused::dot_q4_k);
 }
 
 #[test]
-fn task_1_q6_k() {
+fn task_1_dot_q6_k() {
     check_dot("Q6_K", fused::dot_q6_k);
 }
 
 #[test]
-fn task_1_q4_0_of_64_blocks() {
+fn task_1_dot_q4_0_of_64_blocks() {
     let found = fused::dot_q4_0(&ones(), &[1.0; 2048]);
     assert!(
         found == 2048.0,
@@ -56,7 +56,7 @@ fn task_1_q4_0_of_64_blocks() {
 /// The two provided functions. They are examples, and must stay right if the learner experiments
 /// with them.
 #[test]
-fn task_1_provided_q8_0_and_q5_0() {
+fn task_1_provided_dot_q8_0_and_dot_q5_0() {
     // Like all tests of this task, this one fails until the task is written.
     let _ = fused::dot_q4_0(&ones(), &[1.0; 2048]);
     check_dot("Q8_0", fused::dot_q8_0);

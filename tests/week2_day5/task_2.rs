@@ -33,32 +33,32 @@ fn check_quantize(name: &str, per_scale: usize) {
 }
 
 #[test]
-fn task_2_a_row_of_960() {
+fn task_2_row_of_960() {
     check_quantize("row", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_the_largest_magnitude_is_negative() {
+fn task_2_largest_magnitude_is_negative() {
     check_quantize("negative", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_a_row_shorter_than_a_super_block() {
+fn task_2_row_shorter_than_super_block() {
     check_quantize("short", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_a_super_block_of_zeros() {
+fn task_2_super_block_of_zeros() {
     check_quantize("zeros", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_a_scale_for_each_32() {
+fn task_2_one_scale_per_32_values() {
     check_quantize("blocks", BLOCK);
 }
 
 #[test]
-fn task_2_what_is_not_finite_makes_the_scale_nan() {
+fn task_2_scale_is_nan_if_a_value_is_not_finite() {
     let cols = SUPER_BLOCK + 40;
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for (per_scale, at) in
@@ -83,7 +83,7 @@ fn task_2_what_is_not_finite_makes_the_scale_nan() {
 }
 
 #[test]
-fn task_2_parts_of_any_size() {
+fn task_2_power_of_two_factor_changes_only_scales() {
     let x: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i as f32 * 37.0) % 255.0 - 127.0).collect();
     let quantized = |factor: f32| {
         let x: Vec<f32> = x.iter().map(|x| x * factor).collect();

@@ -32,14 +32,14 @@ fn check_of_any_size(name: &str, dot: integer::Dot) {
 }
 
 #[test]
-fn task_3_scales_of_any_size() {
+fn task_3_tiny_activation_scales() {
     check_of_any_size("Q4_0", integer::dot_q4_0);
     check_of_any_size("Q4_K", integer::dot_q4_k);
     check_of_any_size("Q6_K", integer::dot_q6_k);
 }
 
 #[test]
-fn task_3_q4_0_of_64_blocks() {
+fn task_3_dot_q4_0_of_64_blocks() {
     let found = integer::dot_q4_0(&ones(), &super_blocks(&[1.0; 2048], &[1.0; 64]));
     assert!(
         found == 2048.0,
@@ -69,7 +69,7 @@ fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
 }
 
 #[test]
-fn task_3_activations_of_zeros_and_sums_of_zero() {
+fn task_3_zero_blocks_and_zero_sums() {
     let fixtures = fixtures();
     for (name, dot) in [
         ("Q4_0", integer::dot_q4_0 as integer::Dot),
@@ -93,7 +93,7 @@ fn task_3_activations_of_zeros_and_sums_of_zero() {
 
 /// Scales of 0 with nonzero minimums: the product is −Σ m · x.
 #[test]
-fn task_3_q4_k_with_scales_of_zero() {
+fn task_3_dot_q4_k_with_zero_scales() {
     let mut block = [0xff; 144];
     // d and d_min are 1. Scales are 0, and minimums are 5 in the first four sub-blocks and 7 in the
     // others.
@@ -140,24 +140,24 @@ fn check_integer(name: &str, dot: integer::Dot) {
 }
 
 #[test]
-fn task_3_q4_0() {
+fn task_3_dot_q4_0() {
     check_integer("Q4_0", integer::dot_q4_0);
 }
 
 #[test]
-fn task_3_q4_k() {
+fn task_3_dot_q4_k() {
     check_integer("Q4_K", integer::dot_q4_k);
 }
 
 #[test]
-fn task_3_q6_k() {
+fn task_3_dot_q6_k() {
     check_integer("Q6_K", integer::dot_q6_k);
 }
 
 /// The two provided functions. They are examples, and must stay right if the learner experiments
 /// with them.
 #[test]
-fn task_3_provided_q8_0_and_q5_0() {
+fn task_3_provided_dot_q8_0_and_dot_q5_0() {
     // Like all tests of this task, this one fails until the task is written.
     let _ = integer::dot_q4_0(&ones(), &super_blocks(&[1.0; 2048], &[1.0; 64]));
     check_integer("Q8_0", integer::dot_q8_0);

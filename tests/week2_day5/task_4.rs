@@ -17,7 +17,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::Case};
 use super::{bytes, check_around_zeros, dot, fixtures, numbers, unpack};
 
 #[test]
-fn task_4_an_unpacked_row_and_zeros() {
+fn task_4_dot_unpacked_with_zero_blocks_scales_and_sums() {
     check_unpacked();
     let row: Vec<Unpacked> = (0..2)
         .map(|g| Unpacked {
@@ -55,7 +55,7 @@ fn task_4_an_unpacked_row_and_zeros() {
 }
 
 #[test]
-fn task_4_dot_of_an_unpacked_row() {
+fn task_4_dot_unpacked() {
     check_unpacked();
 }
 
@@ -125,7 +125,7 @@ fn task_4_matrix_vector() {
 
 /// Prints the counts with `-- --nocapture`.
 #[test]
-fn task_4_counts() {
+fn task_4_matrix_products_bytes_and_rows_read() {
     let fixtures = fixtures();
     let (weight, x) = matrix(&fixtures.case("task_4_matrix/q8_0"));
     let (bytes, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -223,7 +223,7 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
 }
 
 #[test]
-fn task_4_whatever_the_size() {
+fn task_4_large_rows_and_matrices() {
     let super_block = Unpacked {
         codes: [1; SUPER_BLOCK],
         scales: [1.0; SUPER_BLOCK / SUM],

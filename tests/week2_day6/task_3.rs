@@ -49,7 +49,7 @@ fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
 }
 
 #[test]
-fn task_3_number_of_tiles() {
+fn task_3_count_returns_number_of_tiles() {
     let list = |count: &dyn Fn(Grid, usize) -> usize| {
         let line = |&(case, expected): &(_, usize)| {
             format!("{}: {}", said(&grid(case)), count(grid(case), expected))
@@ -64,7 +64,7 @@ fn task_3_number_of_tiles() {
 }
 
 #[test]
-fn task_3_nothing_has_no_tiles() {
+fn task_3_empty_grids_have_no_tiles() {
     for (rows, width) in [(0, 7), (5, 0), (0, 0)] {
         let grid = Grid { rows, width, tile: (2, 3) };
         let found = assert_accepts(&format!("count of {grid:?}"), || grid.count());
@@ -82,7 +82,7 @@ fn task_3_nothing_has_no_tiles() {
 }
 
 #[test]
-fn task_3_tiles_of_a_row() {
+fn task_3_tiles_of_one_row() {
     // Doesn't call `count`, so that this test needs only `tile`.
     let grid = grid((1, 13, (1, 4)));
     let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
@@ -123,7 +123,7 @@ fn task_3_tiles_of_several_rows() {
 }
 
 #[test]
-fn task_3_tiles_of_a_large_matrix() {
+fn task_3_tiles_of_large_grids() {
     let grid = Grid { rows: 3, width: 1_000_001, tile: (2, 2) };
     let (found, half) = (grid.count(), 500_001);
     assert!(found == 2 * half, "count of {grid:?}: found {found} tiles, expected {}", 2 * half);
@@ -172,7 +172,7 @@ fn task_3_one_thread_takes_every_tile_once() {
 }
 
 #[test]
-fn task_3_a_thread_goes_on_where_others_are() {
+fn task_3_take_tiles_skips_tiles_already_taken() {
     let grid = grid((1, 20, (1, 4)));
     // The first of five tiles is already taken.
     let next = AtomicUsize::new(1);
@@ -202,7 +202,7 @@ fn task_3_a_thread_goes_on_where_others_are() {
 }
 
 #[test]
-fn task_3_threads_share_every_tile_once() {
+fn task_3_threads_write_every_cell_once() {
     for (threads, case) in
         [1, 2, 3, 5].into_iter().flat_map(|threads| GRIDS.map(|(case, _)| (threads, case)))
     {
@@ -275,7 +275,7 @@ fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
 }
 
 #[test]
-fn task_3_a_thread_may_be_interrupted_anywhere() {
+fn task_3_take_tiles_is_race_free() {
     let grid = grid((1, 2, (1, 1)));
     assert!(
         grid.count() == 2 && (0..2).all(|i| grid.tile(i) == (0..1, i..i + 1)),

@@ -16,7 +16,7 @@ fn grids() -> impl Iterator<Item = Grid> {
 }
 
 #[test]
-fn task_3_every_cell_of_every_grid_is_in_one_tile() {
+fn task_3_tiles_cover_every_cell_once() {
     for grid in grids() {
         let Grid { rows, width, tile: (down, across) } = grid;
         let count = assert_accepts(&format!("count of {grid:?}"), || grid.count());
@@ -64,7 +64,7 @@ fn task_3_every_cell_of_every_grid_is_in_one_tile() {
 }
 
 #[test]
-fn task_3_one_thread_takes_all_of_any_grid_in_order() {
+fn task_3_one_thread_takes_all_tiles_in_order() {
     for grid in grids() {
         let taken = Mutex::new(Vec::new());
         let next = AtomicUsize::new(0);

@@ -22,7 +22,7 @@ fn drawn(seed: u64, n: usize) -> Vec<f32> {
 
 /// Two softmaxes that absorb pieces in turn, of any length, with some hidden scores.
 #[test]
-fn task_1_absorb_any_pieces() {
+fn task_1_absorb_random_pieces() {
     for seed in 0..200 {
         let mut softmaxes = [(); 2].map(|()| (OnlineSoftmax::default(), Vec::new()));
         let shape = drawn(seed, 12);
@@ -165,7 +165,7 @@ const SHAPES: [(usize, usize, &[usize]); 10] = [
 
 /// Several calls in a row. None may depend on an earlier one.
 #[test]
-fn task_2_attend_streaming_any_heads_and_runs() {
+fn task_2_attend_streaming_with_various_shapes_and_runs() {
     resting_on(&[ABSORB], || {
         for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
             let heads = [4, 1, 16, 3, 7][seed % 5];
@@ -186,7 +186,7 @@ fn task_2_attend_streaming_any_heads_and_runs() {
 
 /// Queries in any order: some see only early positions, some only late ones, some all.
 #[test]
-fn task_3_attend_block_queries_in_any_order() {
+fn task_3_attend_block_with_random_visible_ranges() {
     resting_on(&[ABSORB], || {
         for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
             let n: usize = lengths.iter().sum();

@@ -25,12 +25,12 @@ fn task_1_absorb_very_negative_scores() {
 }
 
 #[test]
-fn task_1_absorb_a_masked_piece_first() {
+fn task_1_absorb_masked_piece_first() {
     check_absorb("masked_first");
 }
 
 #[test]
-fn task_1_absorb_a_masked_piece_last() {
+fn task_1_absorb_masked_piece_last() {
     check_absorb("masked_last");
 }
 
@@ -42,7 +42,7 @@ fn task_1_absorb_empty_pieces() {
 // Tasks 2 and 3: attention in one pass
 
 #[test]
-fn task_1_absorb_scores_of_any_size() {
+fn task_1_absorb_extreme_scores() {
     for far in [-2000.0, -1e6, 1e6] {
         let mut softmax = OnlineSoftmax::default();
         let mut scores = [far, far - 1.0];

@@ -18,7 +18,7 @@ use super::{
 };
 
 #[test]
-fn task_2_attend_streaming_whatever_the_runs() {
+fn task_2_attend_streaming_includes_every_position() {
     check_every_position("attend_streaming", |runs| {
         let mut out = vec![BEFORE; 3];
         attend_streaming(&[1.0; 3], runs.iter().copied(), 1, 1.0, &mut out);
@@ -52,17 +52,17 @@ fn task_2_attend_streaming_over_one_tile() {
 }
 
 #[test]
-fn task_2_attend_streaming_over_two_tiles_and_one() {
+fn task_2_attend_streaming_over_two_tiles_and_one_position() {
     check_streaming("tiles_and_one");
 }
 
 #[test]
-fn task_2_attend_streaming_over_rising_scores() {
+fn task_2_attend_streaming_with_rising_scores() {
     check_streaming("rising");
 }
 
 #[test]
-fn task_2_attend_streaming_over_runs() {
+fn task_2_attend_streaming_over_several_runs() {
     check_streaming("runs");
 }
 
@@ -72,12 +72,12 @@ fn task_2_attend_streaming_over_1000_positions_in_f16() {
 }
 
 #[test]
-fn task_2_attend_streaming_with_a_wide_head() {
+fn task_2_attend_streaming_with_wide_head() {
     check_streaming("wide_head");
 }
 
 #[test]
-fn task_2_attend_streaming_over_large_scores() {
+fn task_2_attend_streaming_with_large_scores() {
     check_streaming("sharp");
 }
 
@@ -117,7 +117,7 @@ fn task_2_attend_streaming_allocates_nothing() {
 }
 
 #[test]
-fn task_2_attend_streaming_takes_16_heads_of_256() {
+fn task_2_attend_streaming_accepts_16_heads_of_size_256() {
     assert_accepts("attend_streaming with 16 heads of size 256", || {
         OnePosition::new(16, 256).stream()
     })
@@ -125,17 +125,17 @@ fn task_2_attend_streaming_takes_16_heads_of_256() {
 }
 
 #[test]
-fn task_2_attend_streaming_refuses_a_head_of_257() {
+fn task_2_attend_streaming_panics_on_head_size_257() {
     assert_panics("attend_streaming with a head of size 257", || OnePosition::new(1, 257).stream());
 }
 
 #[test]
-fn task_2_attend_streaming_refuses_17_heads() {
+fn task_2_attend_streaming_panics_on_17_heads() {
     assert_panics("attend_streaming with 17 heads", || OnePosition::new(17, 8).stream());
 }
 
 #[test]
-fn task_2_attend_streaming_with_heads_of_any_size() {
+fn task_2_attend_streaming_with_various_head_sizes() {
     for dim in [1, 6, 20, 84] {
         let [q, keys, stored] =
             [(1, 2), (2, 40), (3, 40)].map(|(s, n)| values(&random(s, &[n, dim])));

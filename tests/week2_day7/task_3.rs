@@ -26,7 +26,7 @@ use super::{
 };
 
 #[test]
-fn task_3_attend_block_whatever_the_runs() {
+fn task_3_attend_block_includes_every_position() {
     check_every_position("attend_block", |runs| {
         let queries = [const { Query { q: &[1.0], visible: 0..600 } }; 3];
         let mut out = vec![BEFORE; 3];
@@ -75,7 +75,7 @@ fn task_3_attend_block_is_causal() {
 }
 
 #[test]
-fn task_3_attend_block_of_a_whole_prompt() {
+fn task_3_attend_block_of_whole_prompt() {
     check_block("whole_prompt");
 }
 
@@ -85,23 +85,23 @@ fn task_3_attend_block_of_two_heads() {
 }
 
 #[test]
-fn task_3_attend_block_at_the_edges_of_tiles() {
+fn task_3_attend_block_at_tile_boundaries() {
     check_block("tile_edge");
 }
 
 #[test]
-fn task_3_attend_block_over_runs() {
+fn task_3_attend_block_over_several_runs() {
     check_block("runs");
 }
 
 #[test]
-fn task_3_attend_block_within_windows() {
+fn task_3_attend_block_with_sliding_windows() {
     check_block("windows");
 }
 
 /// The order of queries is free, and a head may have any size.
 #[test]
-fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
+fn task_3_attend_block_with_various_orders_and_head_sizes() {
     let seen = [60..70, 0..100, 33..34, 3..40, 90..97, 0..1, 31..65, 99..100];
     for dim in [8, 6, 20, 1, 84] {
         let (q, keys, values_of) =
@@ -168,12 +168,12 @@ fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
 }
 
 #[test]
-fn task_3_attend_block_over_runs_that_begin_later() {
+fn task_3_attend_block_over_runs_starting_after_0() {
     check_block("run_given_back");
 }
 
 #[test]
-fn task_3_attend_block_takes_128_queries_of_256() {
+fn task_3_attend_block_accepts_128_queries_of_size_256() {
     assert_accepts("attend_block with 128 queries of size 256", || {
         OnePosition::new(128, 256).block()
     })
@@ -181,12 +181,12 @@ fn task_3_attend_block_takes_128_queries_of_256() {
 }
 
 #[test]
-fn task_3_attend_block_refuses_129_queries() {
+fn task_3_attend_block_panics_on_129_queries() {
     assert_panics("attend_block with 129 queries", || OnePosition::new(129, 8).block());
 }
 
 #[test]
-fn task_3_attend_block_refuses_a_head_of_257() {
+fn task_3_attend_block_panics_on_head_size_257() {
     assert_panics("attend_block with a head of size 257", || OnePosition::new(1, 257).block());
 }
 
@@ -230,7 +230,7 @@ fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tens
 }
 
 #[test]
-fn task_3_the_model_says_the_same_with_either_attention() {
+fn task_3_streaming_logits_match_two_pass() {
     let expected = logits(AttentionKind::TwoPass, CacheType::F32, 75);
     for chunk in [1, 33, 75] {
         // Logits are below 16, with about a hundred roundings by 2^-24 in two layers.
@@ -244,7 +244,7 @@ fn task_3_the_model_says_the_same_with_either_attention() {
 }
 
 #[test]
-fn task_3_an_f16_cache_changes_little() {
+fn task_3_f16_cache_barely_changes_logits() {
     let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
     let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
     // f16 keeps 11 bits, so each key and value has a relative error of up to 2^-12. Many of them
@@ -264,7 +264,7 @@ fn task_3_an_f16_cache_changes_little() {
 }
 
 #[test]
-fn task_3_integers_change_little() {
+fn task_3_int8_activations_barely_change_logits() {
     let model = model_in(TensorType::Q8_0);
     let logits = |rung: Rung| {
         let kernels = rung.into();
@@ -289,7 +289,7 @@ fn task_3_integers_change_little() {
 }
 
 #[test]
-fn task_3_a_decoded_token_allocates_nothing() {
+fn task_3_decoding_a_token_allocates_nothing() {
     let plan = Arc::new(Plan {
         kernels: Rung::Fused.into(),
         attention: AttentionKind::Streaming,

@@ -209,7 +209,7 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
                 cache.copied() == before,
                 "{call}: found {} pages copied, expected none, as each has a single owner\n  \
                  diagnosis You copy the pages that the sequence already has, even those that it \
-                 owns alone. Copy only shared ones: `make_writable` does that.",
+                 owns alone. Call `make_writable`, which copies only shared pages.",
                 cache.copied() - before
             );
             let pages = [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];

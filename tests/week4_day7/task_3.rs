@@ -248,7 +248,7 @@ pub(super) fn task_3_some_rows() {
                 let in_turn = [sum * scale * x.scale, sum * x.scale * scale];
                 let diagnosis = if in_turn.contains(out) {
                     "\n  diagnosis You multiply the sum by one scale after the other. Multiply \
-                    the scales first."
+                    the scales first, then the sum by their product."
                 } else {
                     ""
                 };
