@@ -140,7 +140,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
             self.counts.preempted += u64::from(lost);
             self.preempt();
-            assert!(self.running.len() < before, "preempted, but no fewer requests are running");
+            assert!(self.running.len() < before, "`preempt` removed no request from `running`");
         }
         self.shares.truncate(ready);
     }

@@ -83,7 +83,11 @@ impl KvCache for PagedCache {
                 return None;
             }
             let run = self.first_run(layer, sequence, head, left.clone());
-            assert!(run.start == left.start && run.len > 0, "the first run of {left:?}: {run:?}");
+            assert!(
+                run.start == left.start && run.len > 0,
+                "`first_run` of {left:?}: expected a non-empty run from {} on, found {run:?}",
+                left.start
+            );
             self.prefetch_page_after(layer, sequence, head, left.start / self.page_len);
             left.start += run.len;
             Some(run)

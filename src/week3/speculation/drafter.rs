@@ -48,8 +48,8 @@ impl<C: KvCache> DraftModel<C> {
         let found = session.model.config.vocab_size;
         ensure!(
             found == vocabulary,
-            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, the \
-             size of the model's"
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as \
+             in the target model"
         );
         Ok(Self { session })
     }
