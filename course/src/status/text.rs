@@ -90,7 +90,7 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
     let TaskStatus { day, id, task, .. } = status;
     if let Mark::NotVerified(reason) = status.mark {
         let why = match reason {
-            Reason::NeverRun => "never checked",
+            Reason::NeverRun => "not yet checked by cargo course",
             Reason::Changed => "your code or the tests have changed since the last run",
         };
         let test = format!("cargo course test {} {}", day.feature, id.task);

@@ -110,8 +110,9 @@ impl PrefixIndex {
         todo!("week3-day5 task 2: PrefixIndex::find")
     }
 
-    /// Returns the names of the entries that hold the beginning of the text. Each entry's tokens
-    /// and parent have been checked.
+    /// Returns the names of the entries that hold the beginning of the text, up to the first full
+    /// page that the index lacks. Each entry's tokens and parent have been checked. All full pages
+    /// count, even one that ends with the last token: `find` must leave out the last token itself.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         todo!("week3-day5 task 2: PrefixIndex::matching")
     }
@@ -121,8 +122,9 @@ impl PrefixIndex {
     /// have yet. If a page's name already belongs to an entry that isn't part of this text's chain,
     /// keeps that entry, and inserts neither this page nor any later page of the text.
     ///
-    /// Inserting counts as a use of every page of the text that is then in the index, including
-    /// pages that were already there. Set `used` for all these pages, the last page first.
+    /// Inserting counts as a use of every page of this text's chain that is then in the index,
+    /// including pages that were already there, but not of an entry with another text. Set `used` for
+    /// all these pages, the last page first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }

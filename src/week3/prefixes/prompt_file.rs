@@ -112,11 +112,11 @@ impl PromptKey {
 }
 
 /// Encodes the keys and values of a sequence's first positions as a file. `tokens` are the tokens
-/// at these positions.
+/// at these positions. `key` must describe the cache: for each position, the cache's runs hold
+/// `key.head_dim` elements of type `key.cache_type` (in a q8_0 cache, f32 words).
 ///
 /// # Panics
-/// If the sequence has fewer positions than `tokens`, or the cache does not have the key's shape
-/// and type.
+/// If the sequence has fewer positions than `tokens`.
 #[must_use]
 pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
     todo!("week3-day5 task 4: encode")
@@ -144,8 +144,8 @@ pub struct Prompt<'a> {
 /// - `f32` and `f16`, if the cache type is valid but differs from the key's.
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ.
 /// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's.
-/// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
-///   number.
+/// - `bytes` and the header's number of tokens (for example `6 tokens`), if the file's length does
+///   not match this number.
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
@@ -159,8 +159,9 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::in_common")
     }
 
-    /// Writes the file's first `n` positions into an empty sequence of a cache, as the model would.
-    /// For a q8_0 file, the caller wraps the cache in `FromWords`, which accepts words.
+    /// Writes the file's first `n` positions into an empty sequence of a cache. Like the model, calls
+    /// `cache.write` for all layers of a position, and then `cache.advance`. For a q8_0 file, the
+    /// caller wraps the cache in `FromWords`, which accepts words.
     ///
     /// # Panics
     /// If the file has fewer than `n` positions, or the cache has no room for them.

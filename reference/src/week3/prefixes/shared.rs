@@ -17,7 +17,8 @@ use crate::week2::cache::{CacheShape, KvCache, Run};
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, the number of pages of each sequence that have been inserted into the index.
+    /// `[sequences]`, how many of each sequence's first pages need not be passed to
+    /// [`PrefixIndex::insert`] again: they came from the index, or were already passed to it.
     told: Vec<usize>,
 }
 
@@ -75,8 +76,9 @@ impl EngineCache for SharedCache {
     }
 
     /// Looks up the prefix of `tokens` in the index, and attaches the pages found to the sequence,
-    /// which must be empty. Nothing is copied. Returns the number of positions attached, which is
-    /// always less than `tokens.len()`.
+    /// which must be empty. Nothing is copied. Sets the sequence's `told` to the number of pages
+    /// attached. Returns the number of positions attached, which is always less than
+    /// `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);
@@ -88,7 +90,8 @@ impl EngineCache for SharedCache {
     }
 
     /// Adds pages of the sequence to the index once they are full. `tokens` are the sequence's
-    /// tokens whose keys and values have been computed.
+    /// tokens whose keys and values have been computed. If the sequence has no more full pages than
+    /// `told`, does nothing. Otherwise, inserts the text and updates `told`.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         // SOLUTION week3-day5 task 3
         let full = tokens.len() / self.pages.page_len();
