@@ -47,7 +47,7 @@ type Shares<'a> = (&'a str, &'a [Load], usize, &'a [usize], &'a [usize]);
 // Task 1
 
 #[test]
-fn task_1_rows_for_those_that_decode() {
+fn task_1_decoding_rows_leaves_reserved_rows_to_prompts() {
     let few = [decoding(0), decoding(0), prompt(100)];
     let many = [decoding(0); 9];
     let beside = |left| [&many[..], &[prompt(left)]].concat();
@@ -100,7 +100,7 @@ fn task_1_rows_for_those_that_decode() {
 }
 
 #[test]
-fn task_1_the_oldest_prompt_first() {
+fn task_1_share_prompts_serves_oldest_first() {
     let d = decoding(0);
     let cases: [Shares<'_>; 8] = [
         ("one prompt, rows for part of it", &[prompt(10)], 4, &[0], &[4]),
@@ -128,7 +128,7 @@ fn task_1_the_oldest_prompt_first() {
 
 /// For any load, the budget is kept, and no row is left over while a request could use it.
 #[test]
-fn task_1_the_budget_is_kept_and_used() {
+fn task_1_rows_neither_exceed_nor_waste_the_budget() {
     let mut below = random(1);
     for round in 0..2000 {
         let scheduler = Scheduler::new(2 + below(40));
@@ -157,7 +157,7 @@ fn task_1_the_budget_is_kept_and_used() {
 // Task 2
 
 #[test]
-fn task_2_whoever_waited_longest() {
+fn task_2_take_turns_serves_longest_waiting_first() {
     let d = decoding;
     // In the engine each has one token left; whose turn it is does not depend on that.
     let many = |waited, left| Load { left, ..decoding(waited) };
@@ -201,7 +201,7 @@ fn task_2_whoever_waited_longest() {
 
 /// `n` requests, `rows` rows a step: each has a row at least every `⌈n / rows⌉` steps.
 #[test]
-fn task_2_nobody_starves() {
+fn task_2_take_turns_is_starvation_free() {
     for n in 1..=9 {
         for rows in 1..=n {
             let (mut loads, most) = (vec![decoding(0); n], n.div_ceil(rows));
@@ -234,7 +234,7 @@ fn task_2_nobody_starves() {
 
 /// Many decoding requests and a stream of prompts: each gets what the scheduler guarantees.
 #[test]
-fn task_2_a_crowd() {
+fn task_2_shares_with_random_loads() {
     let places = 16;
     for seed in 0..60 {
         let mut below = random(seed);

@@ -33,8 +33,8 @@ use tiny_llm_harness::{
 };
 
 use task_1::{
-    task_1_a_shared_page_stays_until_the_last_owner_goes, task_1_can_allocate_up_to_the_last_page,
-    task_1_pages_come_and_go,
+    task_1_allocate_returns_longest_free_page, task_1_can_allocate_up_to_the_last_page,
+    task_1_shared_page_is_freed_by_its_last_owner,
 };
 
 #[path = "week3_day3/edges.rs"]
@@ -63,8 +63,8 @@ impl Draws {
 const POOL: &Part = &Part { task: "week3-day3 task 1", what: "the pool", check: check_pool };
 
 fn check_pool() {
-    task_1_pages_come_and_go();
-    task_1_a_shared_page_stays_until_the_last_owner_goes();
+    task_1_allocate_returns_longest_free_page();
+    task_1_shared_page_is_freed_by_its_last_owner();
     task_1_can_allocate_up_to_the_last_page();
 }
 

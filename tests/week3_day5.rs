@@ -31,7 +31,7 @@ use tiny_llm_harness::{
     fixtures::{Fixtures, Json},
 };
 
-use task_1::{task_1_the_name_of_a_page, task_1_the_names_of_a_text};
+use task_1::{task_1_chain_hashes_each_full_page, task_1_hash_page_matches_fnv_1a};
 
 #[path = "week3_day5/edges.rs"]
 mod edges;
@@ -66,8 +66,8 @@ const NAMES: &Part = &Part {
     task: "week3-day5 task 1",
     what: "the names of pages",
     check: || {
-        task_1_the_name_of_a_page();
-        task_1_the_names_of_a_text();
+        task_1_hash_page_matches_fnv_1a();
+        task_1_chain_hashes_each_full_page();
     },
 };
 

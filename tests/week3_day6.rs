@@ -31,7 +31,7 @@ use tiny_llm_harness::{
     fixtures::{Fixtures, Json},
 };
 
-use task_2::{task_2_distribution, task_2_verdicts};
+use task_2::{task_2_distribution, task_2_verify_returns_accepted_count_and_next_token};
 
 #[path = "week3_day6/edges.rs"]
 mod edges;
@@ -85,7 +85,7 @@ const RULE: &Part = &Part {
     what: "the exact rule",
     check: || {
         task_2_distribution();
-        task_2_verdicts();
+        task_2_verify_returns_accepted_count_and_next_token();
     },
 };
 

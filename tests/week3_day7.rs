@@ -41,10 +41,17 @@ mod serving;
 
 use serving::{Told, model, request, run};
 
-use task_1::{task_1_numbers, task_1_strings};
-use task_2::{task_2_an_object, task_2_equal_states, task_2_texts};
-use task_3::{NoDoubleB, own, task_3_a_small_vocabulary, task_3_any_vocabulary};
-use task_4::{task_4_the_fewest_tokens, task_4_the_shortest_end};
+use task_1::{task_1_number_next_over_numbers, task_1_text_next_over_strings};
+use task_2::{
+    task_2_json_state_over_values, task_2_json_state_requires_an_object,
+    task_2_states_with_equal_continuations_are_equal,
+};
+use task_3::{
+    NoDoubleB, own, task_3_walk_over_small_vocabulary, task_3_walk_with_random_vocabularies,
+};
+use task_4::{
+    task_4_closing_byte_gives_the_shortest_end, task_4_fewest_tokens_returns_the_minimum,
+};
 
 #[path = "week3_day7/bytes.rs"]
 mod bytes;
@@ -154,8 +161,8 @@ const SCALARS: &Part = &Part {
     task: "week3-day7 task 1",
     what: "strings and numbers",
     check: || {
-        task_1_strings();
-        task_1_numbers();
+        task_1_text_next_over_strings();
+        task_1_number_next_over_numbers();
     },
 };
 
@@ -163,9 +170,9 @@ const AUTOMATON: &Part = &Part {
     task: "week3-day7 task 2",
     what: "the automaton",
     check: || {
-        task_2_texts();
-        task_2_an_object();
-        task_2_equal_states();
+        task_2_json_state_over_values();
+        task_2_json_state_requires_an_object();
+        task_2_states_with_equal_continuations_are_equal();
     },
 };
 
@@ -173,8 +180,8 @@ const TREE: &Part = &Part {
     task: "week3-day7 task 3",
     what: "the tree of tokens",
     check: || {
-        task_3_a_small_vocabulary();
-        task_3_any_vocabulary();
+        task_3_walk_over_small_vocabulary();
+        task_3_walk_with_random_vocabularies();
     },
 };
 
@@ -182,8 +189,8 @@ const ENDS: &Part = &Part {
     task: "week3-day7 task 4",
     what: "the way to the end",
     check: || {
-        task_4_the_shortest_end();
-        task_4_the_fewest_tokens();
+        task_4_closing_byte_gives_the_shortest_end();
+        task_4_fewest_tokens_returns_the_minimum();
     },
 };
 

@@ -31,7 +31,7 @@ fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> 
 }
 
 #[test]
-fn task_1_every_limit_and_context() {
+fn task_1_ends_at_max_new_tokens_or_full_context() {
     for prompt in 1..4usize {
         for asked in [1, 2, 3, 5, usize::MAX] {
             for context in [2, 3, 4, 6, 9, usize::MAX] {
@@ -39,7 +39,7 @@ fn task_1_every_limit_and_context() {
                     continue;
                 }
                 let tokens: Vec<u32> = (0..prompt as u32).collect();
-                // A request for very many tokens makes room for those that fit.
+                // Such a request never ends.
                 if asked == usize::MAX && context == usize::MAX {
                     continue;
                 }
@@ -68,7 +68,7 @@ fn task_1_every_limit_and_context() {
 }
 
 #[test]
-fn task_1_stop_tokens_where_they_are_written() {
+fn task_1_stop_tokens_apply_only_to_new_tokens() {
     for (stop, script, kept) in [
         (&[][..], &[0, 0, u32::MAX, 0][..], 4),
         (&[0], &[5, 0, 7, 7], 1),
@@ -91,7 +91,7 @@ fn task_1_stop_tokens_where_they_are_written() {
 }
 
 #[test]
-fn task_1_rows_of_none_and_of_too_many() {
+fn task_1_computed_and_cancel_edge_cases() {
     let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
     sequence.admit(5);
     for _ in 0..3 {
@@ -142,7 +142,7 @@ fn task_1_rows_of_none_and_of_too_many() {
 
 /// Compares with a search of all bytes so far.
 #[test]
-fn task_2_any_texts_in_any_pieces() {
+fn task_2_random_stop_texts_in_random_pieces() {
     for seed in 0..3000 {
         let mut below = below(seed);
         // Few different bytes, those at the ends too.
@@ -172,7 +172,7 @@ fn task_2_any_texts_in_any_pieces() {
 }
 
 #[test]
-fn task_2_long_texts_and_many() {
+fn task_2_long_many_and_empty_stop_texts() {
     let long: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
     for step in [1, 7, 999, 2999, 3000] {
         let mut stop = StopTexts::new(vec![long.clone(), b"never".to_vec()]);
@@ -206,7 +206,7 @@ fn task_2_long_texts_and_many() {
 
 /// Compares random claims and releases with a list of owners.
 #[test]
-fn task_3_any_claims_and_releases() {
+fn task_3_random_claims_and_releases() {
     for seed in 0..400 {
         let mut below = below(seed);
         let n = below(6);
@@ -250,7 +250,7 @@ fn task_3_any_claims_and_releases() {
 }
 
 #[test]
-fn task_4_rows_go_behind_those_that_are_there() {
+fn task_4_append_rows_keeps_earlier_rows() {
     for seed in 0..300 {
         let mut below = below(seed);
         let n = 1 + below(9);

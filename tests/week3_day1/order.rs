@@ -14,7 +14,7 @@ use super::{
 /// A preempted request already has part of its answer. That part is computed again with the prompt,
 /// in any number of pieces. Only the last of all tokens needs logits.
 #[test]
-fn task_4_rows_of_an_answer_that_is_computed_anew() {
+fn task_4_append_rows_of_preempted_request() {
     for seed in 0..500 {
         let mut below = below(seed);
         let (prompt, answer, slot) = (1 + below(8), below(8), below(5));
@@ -42,7 +42,7 @@ fn task_4_rows_of_an_answer_that_is_computed_anew() {
 
 /// The running requests keep the order of arrival, whichever of them leave.
 #[test]
-fn task_4_those_that_run_keep_their_order() {
+fn task_4_running_requests_keep_arrival_order() {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");

@@ -65,7 +65,7 @@ fn lives(why: &str, request: Request, context: usize, life: &[(Act, Option<bool>
 }
 
 #[test]
-fn task_1_from_waiting_to_the_last_token() {
+fn task_1_phases_from_waiting_to_finished() {
     use Act::{Accept, Admit, Computed};
     use Phase::{Decoding, Finished, Prefilling};
     lives(
@@ -87,7 +87,7 @@ fn task_1_from_waiting_to_the_last_token() {
 }
 
 #[test]
-fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
+fn task_1_chunked_prefill_decodes_only_after_last_chunk() {
     use Act::{Accept, Admit, Computed};
     use Phase::{Decoding, Prefilling};
     lives(
@@ -106,7 +106,7 @@ fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
 
 /// One request for each reason, and for two reasons at once.
 #[test]
-fn task_1_every_reason_to_end() {
+fn task_1_accept_sets_every_finish_reason() {
     let stop = Request { stop_tokens: vec![9, 4], ..request(&[1, 2], 3) };
     let last = request(&[1, 2], 1);
     let accepted: [(&str, &Request, usize, u32, bool, Phase, bool); 8] = [
@@ -166,7 +166,7 @@ fn task_1_every_reason_to_end() {
 }
 
 #[test]
-fn task_1_cancelled_wherever_it_stands() {
+fn task_1_cancel_in_any_phase() {
     use Act::{Accept, Admit, Cancel, Computed};
     let gone = Phase::Finished(FinishReason::Interrupted);
     let waiting: (&str, &[Act]) = ("while it waits", &[]);
@@ -201,7 +201,7 @@ fn task_1_cancelled_wherever_it_stands() {
 
 /// Day 3 preempts a request: it loses its slot and waits again, with its answer so far.
 #[test]
-fn task_1_an_answer_is_computed_again() {
+fn task_1_recomputes_answer_after_preemption() {
     let all = vec![1, 2, 8, 9];
     let mut sequence = Sequence::new(0, request(&[1, 2], 5), 16);
     for step in [
@@ -240,7 +240,7 @@ fn task_1_an_answer_is_computed_again() {
 }
 
 #[test]
-fn task_1_what_cannot_happen_is_refused() {
+fn task_1_panics_on_invalid_transitions() {
     use Act::{Accept, Admit, Cancel, Computed};
     let refused: [(&str, &[Act], Act); 12] = [
         ("a request that runs is admitted again", &[Admit(0)], Admit(1)),

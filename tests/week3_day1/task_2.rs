@@ -39,7 +39,7 @@ const PIECES: [Pieces; 13] = [
 
 /// A token may hold part of a character, so texts are compared byte by byte.
 #[test]
-fn task_2_bytes_that_are_no_text() {
+fn task_2_push_compares_bytes_of_invalid_utf8() {
     let mut stop = StopTexts::new(vec![vec![0xc3, 0xa9]]);
     for (i, (piece, expected)) in
         [(&[0xc3, 0xff][..], false), (&[0xa9], false), (&[0xc3], false), (&[0xa9], true)]
@@ -57,7 +57,7 @@ fn task_2_bytes_that_are_no_text() {
 }
 
 #[test]
-fn task_2_texts_over_pieces() {
+fn task_2_stop_texts_split_across_pieces() {
     for (why, texts, pieces, expected) in PIECES {
         let mut stop = StopTexts::new(texts.iter().map(|t| t.as_bytes().to_vec()).collect());
         for (i, piece) in pieces.iter().enumerate() {
@@ -74,7 +74,7 @@ fn task_2_texts_over_pieces() {
 
 /// Half a character is not a character: bytes are compared, not characters.
 #[test]
-fn task_2_a_character_in_two_tokens() {
+fn task_2_character_split_across_two_pieces() {
     let text = "▁é".as_bytes();
     for cut in 1..text.len() {
         let mut stop = StopTexts::new(vec![text.to_vec()]);
@@ -87,7 +87,7 @@ fn task_2_a_character_in_two_tokens() {
 /// A long answer must not be kept, nor searched again for each piece. After two answers with the
 /// same end, the state is the same.
 #[test]
-fn task_2_what_lies_behind_is_forgotten() {
+fn task_2_state_holds_only_recent_bytes() {
     let texts = vec![b"a long text".to_vec(), b"b".to_vec()];
     let (mut long, mut short) = (StopTexts::new(texts.clone()), StopTexts::new(texts));
     for _ in 0..1000 {

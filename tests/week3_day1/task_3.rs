@@ -4,7 +4,7 @@ use tiny_llm::week3::{request::RequestId, slots::Slots};
 use tiny_llm_harness::check;
 
 #[test]
-fn task_3_the_lowest_free_place() {
+fn task_3_claim_takes_lowest_free_slot() {
     let mut slots = Slots::new(3);
     let mut log = Vec::new();
     let mut claim = |slots: &mut Slots, id: RequestId, expected: Option<usize>| {
@@ -38,7 +38,7 @@ fn task_3_the_lowest_free_place() {
 }
 
 #[test]
-fn task_3_only_the_owner_gives_back() {
+fn task_3_release_panics_on_wrong_owner_or_slot() {
     let claimed = || {
         let mut slots = Slots::new(2);
         slots.claim(5);

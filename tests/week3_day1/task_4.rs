@@ -34,7 +34,7 @@ fn engine(case: &Case, max_batch: usize) -> Engine {
 }
 
 #[test]
-fn task_4_rows_of_a_request() {
+fn task_4_append_rows_of_one_request() {
     let mut sequence = Sequence::new(3, request(&[5, 6, 7, 8], 4), 16);
     sequence.admit(2);
     sequence.computed(1);
@@ -72,7 +72,7 @@ fn task_4_rows_of_a_request() {
 
 /// Each request alone, then all at once, then in pairs: the tokens are the oracle's.
 #[test]
-fn task_4_company_changes_nothing() {
+fn task_4_answer_is_independent_of_the_batch() {
     let fixtures = fixtures();
     for family in ["llama", "qwen3"] {
         let case = fixtures.case(&format!("task_4_engine/{family}"));
@@ -110,7 +110,7 @@ fn task_4_company_changes_nothing() {
 
 /// With two slots, a finished request makes room for the next one in the very next step.
 #[test]
-fn task_4_nobody_waits_for_a_batch_to_end() {
+fn task_4_freed_slot_is_reused_in_the_next_step() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -141,7 +141,7 @@ fn task_4_nobody_waits_for_a_batch_to_end() {
 
 /// Submits and cancels requests at random. Each answer is that of the request alone, or its start.
 #[test]
-fn task_4_any_schedule_gives_the_same_answers() {
+fn task_4_random_schedules_give_the_same_answers() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/qwen3");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
@@ -206,7 +206,7 @@ fn task_4_any_schedule_gives_the_same_answers() {
 /// Each request has its own random generator, stop texts and stop tokens, so its answer is the same
 /// as alone.
 #[test]
-fn task_4_every_request_draws_for_itself() {
+fn task_4_sampled_answer_is_independent_of_the_batch() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -252,7 +252,7 @@ fn task_4_every_request_draws_for_itself() {
 
 /// A server runs for months: a step in which no request starts or ends allocates nothing.
 #[test]
-fn task_4_a_step_allocates_nothing() {
+fn task_4_step_allocates_nothing() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -280,7 +280,7 @@ fn task_4_a_step_allocates_nothing() {
 }
 
 #[test]
-fn task_4_cancelled_requests_make_room() {
+fn task_4_cancelled_requests_free_their_slots() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -308,7 +308,7 @@ fn task_4_cancelled_requests_make_room() {
 }
 
 #[test]
-fn task_4_counts() {
+fn task_4_counts_steps_and_rows() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -327,7 +327,7 @@ fn task_4_counts() {
 }
 
 #[test]
-fn task_4_bad_requests_are_refused_alone() {
+fn task_4_submit_rejects_only_invalid_requests() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
@@ -373,7 +373,7 @@ fn task_4_bad_requests_are_refused_alone() {
 
 /// A request for no tokens, and one whose prompt fills the context, end without a forward pass.
 #[test]
-fn task_4_nothing_to_compute() {
+fn task_4_empty_answers_take_no_steps() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let mut engine = engine(&case, 1);

@@ -19,7 +19,7 @@ fn budget(rows: usize) -> EngineOptions {
 
 /// However the budget cuts the prompts, the answers are those of each request alone.
 #[test]
-fn task_2_a_budget_changes_no_answer() {
+fn task_2_answers_are_independent_of_the_budget() {
     let fixtures = Fixtures::open("week3_day2");
     for family in ["llama", "qwen2"] {
         let case = fixtures.case(&format!("task_2_engine/{family}"));
@@ -53,7 +53,7 @@ fn task_2_a_budget_changes_no_answer() {
 
 /// A decoding request gets a token in every step while a long prompt is computed.
 #[test]
-fn task_2_a_long_prompt_stops_nobody() {
+fn task_2_long_prompt_does_not_stall_decoding() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
@@ -90,7 +90,7 @@ fn task_2_a_long_prompt_stops_nobody() {
 
 /// Submits and cancels requests at random, under random budgets.
 #[test]
-fn task_2_any_schedule_gives_the_same_answers() {
+fn task_2_random_schedules_give_the_same_answers() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/qwen2");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
@@ -146,7 +146,7 @@ fn task_2_any_schedule_gives_the_same_answers() {
 
 /// Sampled answers too: a request without a row in a step draws no random number.
 #[test]
-fn task_2_turns_go_with_sampling() {
+fn task_2_sampled_answers_are_independent_of_the_budget() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/qwen2");
     let prompts = lists(&case, "prompts");

@@ -7,7 +7,7 @@ use super::random;
 
 /// An unstable sort keeps the order of up to twenty equal elements, but not of more.
 #[test]
-fn task_2_turns_of_very_many() {
+fn task_2_take_turns_is_stable_with_many_requests() {
     let mut below = random(25);
     for n in [20, 21, 22, 33, 50, 64, 100, 257, 1000] {
         for kinds in [1, 2, 3, 5, n] {

@@ -21,7 +21,7 @@ fn loads(below: &mut impl FnMut(usize) -> usize) -> Vec<Load> {
 }
 
 #[test]
-fn task_1_rows_for_any_crowd() {
+fn task_1_decoding_rows_and_share_prompts_with_random_loads() {
     let mut below = random(21);
     for _ in 0..4000 {
         let budget = 1 + below(12);
@@ -60,7 +60,7 @@ fn task_1_rows_for_any_crowd() {
 }
 
 #[test]
-fn task_2_turns_of_any_crowd() {
+fn task_2_take_turns_with_random_loads() {
     let mut below = random(22);
     for round in 0..4000 {
         let mut loads = loads(&mut below);
@@ -94,7 +94,7 @@ fn task_2_turns_of_any_crowd() {
 }
 
 #[test]
-fn task_3_any_record() {
+fn task_3_record_with_random_token_times() {
     let mut below = random(23);
     for _ in 0..500 {
         let mut now = Moment { steps: below(5) as u64, rows: 1 << (below(60) as u64) };
@@ -131,7 +131,7 @@ fn task_3_any_record() {
 }
 
 #[test]
-fn task_3_any_quantile() {
+fn task_3_quantile_with_random_values() {
     let mut below = random(24);
     for _ in 0..3000 {
         let n = 1 + below(70);

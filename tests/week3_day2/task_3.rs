@@ -15,7 +15,7 @@ fn at(steps: u64, rows: u64) -> Moment {
 }
 
 #[test]
-fn task_3_a_record() {
+fn task_3_record_time_to_first_token_and_longest_gap() {
     // It got its place two steps after it came.
     let mut record = Record { admitted: Some(at(12, 530)), ..Record::new(at(10, 500)) };
     check::assert_answer(
@@ -54,7 +54,7 @@ fn task_3_a_record() {
 
 /// A request whose first token comes in the engine's first step.
 #[test]
-fn task_3_from_the_very_beginning() {
+fn task_3_record_with_first_token_in_the_first_step() {
     let mut record = Record::new(at(0, 0));
     record.token(at(1, 7));
     check::assert_answer(
@@ -66,7 +66,7 @@ fn task_3_from_the_very_beginning() {
 }
 
 #[test]
-fn task_3_quantiles() {
+fn task_3_quantile_returns_the_nearest_rank() {
     let hundred: Vec<u64> = (1..=100).rev().collect();
     let cases: [(&str, &[u64], f64, Option<u64>); 12] = [
         ("no values", &[], 0.5, None),
@@ -93,7 +93,7 @@ fn task_3_quantiles() {
 /// Three requests, one of them with a long prompt, without and with a budget: exactly how long each
 /// waits.
 #[test]
-fn task_3_what_a_budget_does_to_the_gaps() {
+fn task_3_budget_shortens_the_longest_gap() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/llama");
     let prompts = lists(&case, "prompts");
@@ -144,7 +144,7 @@ fn task_3_what_a_budget_does_to_the_gaps() {
 
 /// A cancelled request has a record too. Without a slot, `admitted` is `None`.
 #[test]
-fn task_3_records_of_the_cancelled() {
+fn task_3_records_of_cancelled_requests() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/llama");
     let prompts = lists(&case, "prompts");

@@ -10,7 +10,7 @@ use tiny_llm::{
 use tiny_llm_harness::check::{assert_accepts, assert_panics};
 
 #[test]
-fn task_1_pools_of_any_size() {
+fn task_1_pools_of_various_sizes() {
     for pages in [0usize, 1, 2, 300, 70_000] {
         let pool = BlockPool::new(pages);
         for (asked, fits) in [
@@ -59,7 +59,7 @@ fn task_1_pools_of_any_size() {
 }
 
 #[test]
-fn task_1_pages_of_very_many_owners() {
+fn task_1_page_with_many_owners() {
     for owners in [2usize, 255, 256, 257, 65_535, 65_536, 70_000] {
         let mut pool = BlockPool::new(2);
         let first = pool.allocate().expect("allocate must return a free page");
@@ -106,7 +106,7 @@ fn write(cache: &mut PagedCache, sequence: usize, number: f32) {
 }
 
 #[test]
-fn task_2_room_at_the_edges() {
+fn task_2_reserve_and_truncate_edge_cases() {
     let mut cache = PagedCache::new(SHAPE, TILE, 6, CacheType::F32);
     for (len, fits) in [
         (0, true),
@@ -160,7 +160,7 @@ fn numbers(cells: Cells<'_>) -> Vec<f32> {
 
 /// Two sequences grow alternately, so that their pages alternate.
 #[test]
-fn task_2_any_range_of_positions() {
+fn task_2_runs_over_various_ranges_in_f32_and_f16() {
     for cache_type in [CacheType::F32, CacheType::F16] {
         let mut cache = PagedCache::new(SHAPE, TILE, 10, cache_type);
         let n = 3 * TILE + 5;
@@ -213,7 +213,7 @@ fn task_2_any_range_of_positions() {
 }
 
 #[test]
-fn task_3_forks_of_none_and_of_forks() {
+fn task_3_fork_of_empty_sequence_and_of_fork() {
     let mut cache = PagedCache::new(SHAPE, TILE, 8, CacheType::F32);
     assert_accepts("fork of a sequence without positions", || cache.fork(0, 1));
     assert_eq!(

@@ -16,7 +16,7 @@ use super::{POOL, SHAPE, append, cache, number, numbers, pages, row, values};
 
 /// The pool allocates the page that has been free longest, so the order of release is visible.
 #[test]
-fn task_2_the_first_page_goes_back_first() {
+fn task_2_truncate_releases_pages_in_order() {
     resting_on(&[POOL], || {
         for (held, reserved, kept) in
             [(5, 5, 0), (5, 5, 1), (5, 5, 33), (3, 5, 0), (3, 5, 40), (0, 5, 0), (4, 5, 200)]
@@ -57,7 +57,7 @@ fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
 /// Only a shared page that will be written needs a page for its copy. Nothing is copied here, so
 /// task 3 is not needed. A `reserve` that copies anyway did not count first.
 #[test]
-fn task_2_room_beside_pages_of_other_owners() {
+fn task_2_reserve_counts_copies_of_shared_pages() {
     resting_on(&[POOL], || {
         // Pages; how many of the 64 positions sequence 1 keeps; reserve(1, ..), and its answer.
         for (count, kept, len, room) in [
@@ -114,7 +114,7 @@ fn task_2_room_beside_pages_of_other_owners() {
 
 /// Whether the write succeeds or panics, the other owner's numbers must not change.
 #[test]
-fn task_2_nothing_is_written_into_a_page_of_others() {
+fn task_2_write_never_modifies_a_shared_page() {
     resting_on(&[POOL], || {
         for position in [40, 41, 63] {
             let mut cache = cache(4);

@@ -64,7 +64,7 @@ fn goes(why: &str, pages: usize, script: &[Line]) {
 }
 
 #[test]
-pub(super) fn task_1_pages_come_and_go() {
+pub(super) fn task_1_allocate_returns_longest_free_page() {
     use Act::{Allocate, Release};
     goes(
         "the page that has been free longest comes first",
@@ -85,7 +85,7 @@ pub(super) fn task_1_pages_come_and_go() {
 }
 
 #[test]
-pub(super) fn task_1_a_shared_page_stays_until_the_last_owner_goes() {
+pub(super) fn task_1_shared_page_is_freed_by_its_last_owner() {
     use Act::{Allocate, Release, Retain};
     goes(
         "a page with up to three owners",
@@ -123,7 +123,7 @@ pub(super) fn task_1_can_allocate_up_to_the_last_page() {
 
 /// The type prevents using a handle twice, but handles of two pools may have the same index.
 #[test]
-fn task_1_a_handle_of_another_pool_is_refused() {
+fn task_1_panics_on_handle_of_another_pool() {
     let mut other = BlockPool::new(2);
     let stranger = other.allocate().expect("allocate must return a free page");
     assert_panics("retain with another pool's handle, whose page is free here", || {
@@ -135,7 +135,7 @@ fn task_1_a_handle_of_another_pool_is_refused() {
 }
 
 #[test]
-fn task_1_a_million_operations() {
+fn task_1_million_random_operations() {
     const PAGES: usize = 40;
     let (mut lent, mut draws) = (Lent::new(PAGES), Draws(33));
     // How many handles of each page are out, counted here.

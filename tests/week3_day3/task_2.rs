@@ -20,28 +20,28 @@ use super::{
 };
 
 #[test]
-fn task_2_one_text() {
+fn task_2_append_to_one_sequence() {
     check_script("task_2_script/one_text");
 }
 
 #[test]
-fn task_2_texts_in_turns() {
+fn task_2_append_to_sequences_alternately() {
     check_script("task_2_script/in_turns");
 }
 
 #[test]
-pub(super) fn task_2_pages_that_are_given_back() {
+pub(super) fn task_2_truncated_pages_are_reused() {
     check_script("task_2_script/given_back");
 }
 
 #[test]
-pub(super) fn task_2_cut_at_the_edge_of_a_page() {
+pub(super) fn task_2_truncate_at_page_boundary() {
     check_script("task_2_script/to_the_edge");
 }
 
 /// For a single sequence, what attention reads for one head is contiguous.
 #[test]
-fn task_2_a_heads_pages_lie_in_a_row() {
+fn task_2_pages_of_a_head_are_contiguous() {
     resting_on(&[POOL], || {
         let mut cache = cache(3);
         let address = |cells: Cells| match cells {
@@ -71,7 +71,7 @@ fn task_2_a_heads_pages_lie_in_a_row() {
 }
 
 #[test]
-fn task_2_a_counted_position_can_be_written_again() {
+fn task_2_write_overwrites_after_advance() {
     resting_on(&[POOL], || {
         let mut cache = cache(2);
         append(&mut cache, 0, 0, 3);
@@ -88,7 +88,7 @@ fn task_2_a_counted_position_can_be_written_again() {
 
 /// All layers and heads, in both types, and pages of one tile and of two.
 #[test]
-fn task_2_every_layer_and_head_has_its_place() {
+fn task_2_runs_return_what_was_written_per_layer_and_head() {
     resting_on(&[POOL], || {
         for (page_len, cache_type) in [(TILE, CacheType::F32), (2 * TILE, CacheType::F16)] {
             let mut cache = PagedCache::new(SHAPE, page_len, 7, cache_type);
@@ -151,7 +151,7 @@ type Runs = &'static [(usize, usize)];
 
 /// Runs of ranges that begin and end anywhere.
 #[test]
-fn task_2_runs_end_with_a_page_or_with_the_range() {
+fn task_2_runs_end_at_page_or_range_end() {
     resting_on(&[POOL], || {
         let mut cache = PagedCache::new(SHAPE, 2 * TILE, 4, CacheType::F32);
         append(&mut cache, 1, 0, 200);
@@ -182,7 +182,7 @@ fn task_2_runs_end_with_a_page_or_with_the_range() {
 }
 
 #[test]
-pub(super) fn task_2_reserve_takes_what_is_missing() {
+pub(super) fn task_2_reserve_allocates_only_missing_pages() {
     resting_on(&[POOL], || {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
@@ -240,7 +240,7 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
 }
 
 #[test]
-fn task_2_the_capacity_can_be_used_up_and_not_more() {
+fn task_2_reserve_and_write_up_to_the_capacity() {
     resting_on(&[POOL], || {
         let mut cache = PagedCache::new(SHAPE, TILE, 20, CacheType::F32);
         for (len, room, pages) in
@@ -268,7 +268,7 @@ fn task_2_the_capacity_can_be_used_up_and_not_more() {
 
 /// A sequence never holds a whole page more than it uses.
 #[test]
-fn task_2_less_than_a_page_is_wasted() {
+fn task_2_each_sequence_wastes_less_than_a_page() {
     resting_on(&[POOL], || {
         let (mut cache, mut draws) = (cache(40), Draws(5));
         for done in 0..3000 {
@@ -300,7 +300,7 @@ fn task_2_less_than_a_page_is_wasted() {
 
 /// Prompts and steps of two sequences: the logits are the dense cache's, to the last bit.
 #[test]
-pub(super) fn task_2_the_model_says_what_it_says_over_one_piece() {
+pub(super) fn task_2_logits_match_the_dense_cache() {
     let (model, plan) = (model(), plan());
     let row = |sequence: usize, position: usize| Row {
         token: ((position * 31 + sequence * 17) % 50) as u32,

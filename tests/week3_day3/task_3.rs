@@ -8,33 +8,33 @@ use super::{
 };
 
 #[test]
-fn task_3_half_a_page_is_shared() {
+fn task_3_fork_copies_a_partial_page_once() {
     check_script("task_3_script/half_a_page");
 }
 
 #[test]
-fn task_3_whole_pages_are_shared() {
+fn task_3_fork_shares_full_pages_without_copying() {
     check_script("task_3_script/whole_pages");
 }
 
 #[test]
-fn task_3_three_answers_to_one_prompt() {
+fn task_3_last_of_three_forks_keeps_the_shared_page() {
     check_script("task_3_script/three_answers");
 }
 
 #[test]
-fn task_3_a_text_is_cut_inside_a_shared_page() {
+fn task_3_truncate_inside_a_shared_page() {
     check_script("task_3_script/cut_into_what_is_shared");
 }
 
 #[test]
-fn task_3_the_first_owner_leaves() {
+fn task_3_fork_keeps_pages_when_the_source_is_truncated() {
     check_script("task_3_script/the_first_one_leaves");
 }
 
 /// Keys and values of every layer and head are copied, and nothing changes for the others.
 #[test]
-fn task_3_a_copy_holds_what_the_page_held() {
+fn task_3_copy_on_write_copies_every_layer_and_head() {
     resting_on(&[POOL], || {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
@@ -56,7 +56,7 @@ fn task_3_a_copy_holds_what_the_page_held() {
 
 /// A full page is copied up to its last position, even if a position in the middle is written.
 #[test]
-fn task_3_a_copy_of_a_full_page_is_full() {
+fn task_3_copy_on_write_in_the_middle_of_a_full_page() {
     resting_on(&[POOL], || {
         let mut cache = cache(4);
         append(&mut cache, 0, 0, 64);
@@ -76,7 +76,7 @@ fn task_3_a_copy_of_a_full_page_is_full() {
 
 /// Reserved pages without positions are not shared.
 #[test]
-fn task_3_pages_without_positions_are_not_shared() {
+fn task_3_fork_does_not_share_reserved_pages() {
     resting_on(&[POOL], || {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
@@ -92,7 +92,7 @@ fn task_3_pages_without_positions_are_not_shared() {
 }
 
 #[test]
-fn task_3_a_place_in_use_is_refused() {
+fn task_3_fork_panics_if_target_has_positions() {
     let mut cache = cache(6);
     append(&mut cache, 0, 0, 5);
     append(&mut cache, 1, 1, 5);
@@ -101,7 +101,7 @@ fn task_3_a_place_in_use_is_refused() {
 
 /// Pages without positions would be lost, too.
 #[test]
-fn task_3_a_place_with_reserved_pages_is_refused() {
+fn task_3_fork_panics_if_target_has_reserved_pages() {
     resting_on(&[POOL], || {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 5);
@@ -154,7 +154,7 @@ fn task_3_reserve_counts_the_copy() {
 /// After any operations, each sequence holds what was written, and no page is lost or allocated
 /// twice.
 #[test]
-fn task_3_many_operations() {
+fn task_3_random_operations() {
     resting_on(&[POOL], || {
         let (mut cache, mut draws) = (cache(20), Draws(7));
         let mut texts: [Vec<usize>; 3] = Default::default();

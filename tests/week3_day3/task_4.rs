@@ -19,23 +19,23 @@ use tiny_llm_harness::check::{Part, assert_accepts, assert_answer, resting_on};
 use super::{
     POOL, model, plan, requests, run, run_with, shape_of,
     task_2::{
-        task_2_cut_at_the_edge_of_a_page, task_2_pages_that_are_given_back,
-        task_2_reserve_takes_what_is_missing, task_2_the_model_says_what_it_says_over_one_piece,
+        task_2_logits_match_the_dense_cache, task_2_reserve_allocates_only_missing_pages,
+        task_2_truncate_at_page_boundary, task_2_truncated_pages_are_reused,
     },
 };
 
 const CACHE: &Part = &Part { task: "week3-day3 task 2", what: "the cache", check: check_cache };
 
 fn check_cache() {
-    task_2_cut_at_the_edge_of_a_page();
-    task_2_pages_that_are_given_back();
-    task_2_reserve_takes_what_is_missing();
-    task_2_the_model_says_what_it_says_over_one_piece();
+    task_2_truncate_at_page_boundary();
+    task_2_truncated_pages_are_reused();
+    task_2_reserve_allocates_only_missing_pages();
+    task_2_logits_match_the_dense_cache();
 }
 
 /// The answers are those of a cache that has room for all, whatever the number of pages.
 #[test]
-fn task_4_nobodys_answer_changes_when_pages_run_out() {
+fn task_4_preemption_does_not_change_answers() {
     resting_on(&[POOL, CACHE], over_few_pages);
 }
 
@@ -78,7 +78,7 @@ fn over_few_pages() {
 /// The same with a budget of rows: a preempted request computes its tokens again in pieces, next to
 /// the running requests. Its record contains the wait.
 #[test]
-fn task_4_preempted_under_a_budget() {
+fn task_4_preemption_under_a_budget() {
     resting_on(&[POOL, CACHE], under_a_budget);
 }
 
@@ -127,7 +127,7 @@ fn under_a_budget() {
 
 /// A request that is cancelled after preemption is reported once and keeps no pages.
 #[test]
-fn task_4_cancelled_after_it_was_preempted() {
+fn task_4_cancel_after_preemption() {
     resting_on(&[POOL, CACHE], || {
         let model = model();
         let cache = PagedCache::new(shape_of(&model, 4), TILE, 4, CacheType::F16);

@@ -40,7 +40,7 @@ fn pages_of(page_len: usize, all: &[&[usize]]) -> Tables {
 }
 
 #[test]
-fn task_2_company_changes_nothing() {
+fn task_2_read_pages_is_independent_of_other_readers() {
     let all: &[&[usize]] = &[&[2, 0, 1, 3], &[2, 0, 4], &[2, 0, 1, 5], &[6]];
     // Pages of one tile and of three.
     let caches = [1, 3].map(|tiles| pages_of(tiles * TILE, all));

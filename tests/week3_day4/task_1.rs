@@ -11,44 +11,44 @@ use tiny_llm_harness::{allocations::count, fixtures::random};
 use super::{Held, check_read_run, values};
 
 #[test]
-fn task_1_one_row() {
+fn task_1_read_run_for_one_row() {
     check_read_run("one_row");
 }
 
 #[test]
-fn task_1_one_position() {
+fn task_1_read_run_over_one_position() {
     check_read_run("one_position");
 }
 
 #[test]
-fn task_1_three_rows_that_see_different_positions() {
+fn task_1_read_run_for_rows_with_different_visible_ranges() {
     check_read_run("three_rows");
 }
 
 #[test]
-fn task_1_many_rows() {
+fn task_1_read_run_for_many_rows() {
     check_read_run("many_rows");
 }
 
 #[test]
-fn task_1_rows_within_windows() {
+fn task_1_read_run_for_rows_with_sliding_windows() {
     check_read_run("windows");
 }
 
 #[test]
-fn task_1_pages_in_f16() {
+fn task_1_read_run_with_f16_keys_and_values() {
     check_read_run("half");
 }
 
 #[test]
-fn task_1_rising_scores() {
+fn task_1_read_run_with_rising_scores() {
     check_read_run("rising");
 }
 
 /// Two heads of a row that sees 40 positions, alone and with other rows: the same result, to the
 /// last bit.
 #[test]
-fn task_1_company_changes_nothing() {
+fn task_1_read_run_is_independent_of_other_readers() {
     let (dim, heads) = (32, 2);
     let numbers = |seed, n| values(&random(seed, &[n * dim]));
     let (q, keys, cells) = (numbers(1, 14), numbers(2, 96), numbers(3, 96));
@@ -79,7 +79,7 @@ fn task_1_company_changes_nothing() {
 }
 
 #[test]
-fn task_1_nothing_is_gathered() {
+fn task_1_read_run_allocates_nothing() {
     let (dim, len) = (64, 2048);
     let numbers = |seed, n| values(&random(seed, &[n * dim]));
     let (q, keys, cells) = (numbers(1, 4), numbers(2, len), numbers(3, len));

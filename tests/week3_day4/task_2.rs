@@ -42,7 +42,7 @@ const SHARED: [Shared; 6] = [
 ];
 
 #[test]
-fn task_2_rows_that_share_pages_are_neighbours() {
+fn task_2_arrange_groups_rows_that_share_pages() {
     for (why, table, at) in SHARED {
         let cache = tables(table);
         let rows: Vec<Row> =
@@ -75,22 +75,22 @@ fn task_2_rows_that_share_pages_are_neighbours() {
 }
 
 #[test]
-fn task_2_one_text() {
+fn task_2_read_pages_stored_out_of_order() {
     check_pages("one_text");
 }
 
 #[test]
-fn task_2_rows_of_a_prompt() {
+fn task_2_read_pages_for_rows_of_one_prompt() {
     check_pages("a_prompt");
 }
 
 #[test]
-fn task_2_answers_to_one_prompt() {
+fn task_2_read_pages_for_answers_to_one_prompt() {
     check_pages("shared");
 }
 
 #[test]
-fn task_2_pages_shared_by_all_and_by_some() {
+fn task_2_read_pages_shared_by_all_and_by_some() {
     check_pages("shared_then_not");
 }
 
@@ -99,7 +99,7 @@ type Asked = (Range<usize>, [Range<usize>; 2], (usize, usize));
 
 /// Reads only requested positions that a reader may see, from the start of a tile.
 #[test]
-fn task_2_no_more_than_is_seen() {
+fn task_2_read_pages_reads_only_visible_positions() {
     resting_on(&[READ], || {
         let cache = tables(&[&[2, 0, 1, 3], &[2, 0, 4]]);
         let q = values(&random(5, &[2 * 8]));

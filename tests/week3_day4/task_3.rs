@@ -33,7 +33,7 @@ fn check_walk() {
 }
 
 #[test]
-fn task_3_positions_of_a_part() {
+fn task_3_in_part_returns_visible_positions() {
     // What is visible, the part of 64 positions; what of it is visible.
     let cases: [(Range<usize>, usize, Range<usize>); 9] = [
         (0..100, 0, 0..64),
@@ -80,27 +80,27 @@ fn check_join(name: &str) {
 }
 
 #[test]
-fn task_3_join_falling_maximums() {
+fn task_3_join_falling_maxima() {
     check_join("falling");
 }
 
 #[test]
-fn task_3_join_rising_maximums() {
+fn task_3_join_rising_maxima() {
     check_join("rising");
 }
 
 #[test]
-fn task_3_join_nothing_first() {
+fn task_3_join_empty_part_first() {
     check_join("nothing_first");
 }
 
 #[test]
-fn task_3_join_nothing_last() {
+fn task_3_join_empty_part_last() {
     check_join("nothing_last");
 }
 
 #[test]
-fn task_3_join_nothing_at_all() {
+fn task_3_join_only_empty_parts() {
     check_join("nothing_at_all");
 }
 
@@ -111,7 +111,7 @@ fn task_3_join_very_negative_scores() {
 
 /// The first part is joined with an empty state, so it must not change, to the last bit.
 #[test]
-fn task_3_the_first_part_stays_what_it_is() {
+fn task_3_join_into_empty_state_returns_the_part() {
     let (part, values) = (OnlineSoftmax { max: -3.7, total: 1.1 }, [0.1, -7.3, 1e-20]);
     let (mut softmax, mut sums) = (OnlineSoftmax::default(), [0.0; 3]);
     join(&mut softmax, &mut sums, part, &values);
@@ -162,7 +162,7 @@ fn task_3_attention_in_two_parts() {
 }
 
 #[test]
-fn task_3_attention_at_the_edges_of_parts() {
+fn task_3_attention_at_part_boundaries() {
     check_attend("edges");
 }
 
@@ -184,7 +184,7 @@ fn shape_of(model: &Model, sequences: usize) -> CacheShape {
 
 /// Dense or paged, shared or computed twice, on one thread or three: the same logits.
 #[test]
-fn task_3_the_model_says_the_same_over_any_cache() {
+fn task_3_logits_are_independent_of_cache_and_threads() {
     resting_on(&[READ, WALK], || {
         let model = model();
         let shape = shape_of(&model, 2);
@@ -218,7 +218,7 @@ fn task_3_the_model_says_the_same_over_any_cache() {
 
 /// After the first pass of a size, nothing is allocated.
 #[test]
-fn task_3_nothing_is_allocated() {
+fn task_3_attention_allocates_nothing() {
     let shape = CacheShape { layers: 1, sequences: 2, kv_heads: 2, capacity: 300, head_dim: 16 };
     let mut cache = InParts::with_part_len(PagedCache::new(shape, 32, 20, CacheType::F32), 64);
     for sequence in 0..2 {

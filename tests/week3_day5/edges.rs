@@ -14,7 +14,7 @@ use tiny_llm_harness::{
 };
 
 #[test]
-fn task_1_names_of_pages_of_any_length() {
+fn task_1_chain_with_various_page_lengths() {
     // A name that tells what went into it: how many tokens, their sum and their order.
     let hash: HashPage = |before, tokens| {
         tokens.iter().fold(before.wrapping_mul(31).wrapping_add(tokens.len() as u64), |name, &t| {
@@ -46,7 +46,7 @@ fn task_1_names_of_pages_of_any_length() {
 }
 
 #[test]
-fn task_1_every_byte_of_a_name() {
+fn task_1_hash_page_depends_on_every_bit() {
     // FNV-1a of eight zeros, and of those with one bit set.
     let of_zeros = hash_page(0, &[]);
     let mut names = vec![of_zeros];
@@ -99,7 +99,7 @@ fn with(file: &[u8], at: usize, number: u32) -> Vec<u8> {
 }
 
 #[test]
-fn task_4_messages_say_what_was_found_and_what_was_expected() {
+fn task_4_decode_errors_name_found_and_expected_values() {
     let (whole, key) = file(CacheType::F16);
     assert!(decode(&whole, key).is_ok(), "decode must accept a file that encode wrote");
     let bytes = whole.len().to_string();
@@ -192,7 +192,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
 }
 
 #[test]
-fn task_4_as_much_as_a_text_has_in_common() {
+fn task_4_in_common_edge_cases() {
     let (whole, key) = file(CacheType::F16);
     assert!(whole.starts_with(&MAGIC), "a file must begin with MAGIC");
     let prompt = decode(&whole, key).expect("decode must accept a file that encode wrote");

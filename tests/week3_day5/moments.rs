@@ -8,7 +8,7 @@ use super::{NAMES, PAGE, Shelf};
 /// A text grows page by page. Each time, the index takes one more page and marks all of them as
 /// used, so that the last page is evicted first and the rest can still be found.
 #[test]
-fn task_2_each_page_has_its_moment() {
+fn task_2_evicts_last_page_of_a_growing_text_first() {
     const PAGES: usize = 9;
     let text: Vec<u32> = (0..(PAGES * PAGE) as u32).collect();
     let mut shelf = Shelf::new(2 * PAGES, hash_page);

@@ -6,7 +6,7 @@ use tiny_llm_harness::check;
 use super::{fixtures, ids, long};
 
 #[test]
-pub(super) fn task_1_the_name_of_a_page() {
+pub(super) fn task_1_hash_page_matches_fnv_1a() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_hash_page/numbers");
     for row in case.value("rows").as_array().expect("rows") {
@@ -18,7 +18,7 @@ pub(super) fn task_1_the_name_of_a_page() {
 }
 
 #[test]
-pub(super) fn task_1_the_names_of_a_text() {
+pub(super) fn task_1_chain_hashes_each_full_page() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_chain/texts");
     for row in case.value("rows").as_array().expect("rows") {
@@ -34,7 +34,7 @@ pub(super) fn task_1_the_names_of_a_text() {
 
 /// The hash function is an argument: another function gives other names.
 #[test]
-fn task_1_any_hash() {
+fn task_1_chain_uses_the_given_hash() {
     let call = "chain(1, [2, 3, 4, 5], 2, |before, tokens| 10 · before + the sum of the tokens)";
     let hash: HashPage =
         |before, tokens| 10 * before + tokens.iter().map(|&t| u64::from(t)).sum::<u64>();

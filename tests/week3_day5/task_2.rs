@@ -15,7 +15,7 @@ use tiny_llm_harness::check::{self, resting_on};
 use super::{BAD_HASHES, NAMES, PAGE, Shelf};
 
 #[test]
-pub(super) fn task_2_the_beginning_of_a_text() {
+pub(super) fn task_2_find_returns_the_longest_known_prefix() {
     let mut shelf = Shelf::new(16, hash_page);
     resting_on(&[NAMES], || {
         shelf.leave(&[1, 2, 3, 4, 5, 6]);
@@ -51,7 +51,7 @@ pub(super) fn task_2_the_beginning_of_a_text() {
 }
 
 #[test]
-fn task_2_what_was_asked_and_found() {
+fn task_2_counts_asked_and_found_tokens() {
     let mut shelf = Shelf::new(16, hash_page);
     shelf.leave(&[1, 2, 3, 4, 5, 6]);
     for text in [&[1, 2, 3, 4, 9][..], &[8, 8], &[1, 2, 3, 4, 5, 6]] {
@@ -66,7 +66,7 @@ fn task_2_what_was_asked_and_found() {
 
 /// With any hash, a page that is found holds exactly the requested text.
 #[test]
-fn task_2_a_collision_is_no_hit() {
+fn task_2_hash_collision_is_not_a_hit() {
     for (why, hash) in BAD_HASHES {
         let mut shelf = Shelf::new(64, hash);
         let mut rng = Rng::new(7);
@@ -104,7 +104,7 @@ fn task_2_a_collision_is_no_hit() {
 /// The same by hand: the second pages of two texts have the same name, because the hash ignores the
 /// pages before. The first pages have different names.
 #[test]
-fn task_2_the_page_before_counts() {
+fn task_2_find_compares_the_preceding_pages() {
     let mut shelf = Shelf::new(16, |_, tokens| hash_page(0, tokens));
     shelf.leave(&[1, 2, 8, 8]);
     shelf.leave(&[3, 4]);
@@ -117,18 +117,13 @@ fn task_2_the_page_before_counts() {
 }
 
 #[test]
-pub(super) fn task_2_the_longest_unused_goes_first() {
-    let mut shelf = Shelf::new(16, hash_page);
+pub(super) fn task_2_evicts_least_recently_used_page_first() {
     let mut log = Vec::new();
     resting_on(&[NAMES], || {
-        for text in [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]] {
-            shelf.leave(&text);
-        }
-        shelf.found(&[1, 1, 1, 1, 0]);
         let known = |shelf: &mut Shelf| -> Vec<usize> {
             [1, 2, 3].map(|t| shelf.found(&[t, t, t, t, 0]).len()).to_vec()
         };
-        // Looking for them would use them, so each round begins anew.
+        // A search counts as a use, so each round begins with a new index.
         for evictions in 0..=6 {
             let mut shelf = Shelf::new(16, hash_page);
             for text in [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]] {
@@ -164,7 +159,7 @@ pub(super) fn task_2_the_longest_unused_goes_first() {
 
 /// After one page of a long text is evicted, most of the text is still found.
 #[test]
-fn task_2_one_page_goes_and_the_text_is_found() {
+fn task_2_find_returns_the_rest_after_one_eviction() {
     let text: Vec<u32> = (0..12).collect();
     for (how, again) in [("once", false), ("twice, with another text in between", true)] {
         let mut shelf = Shelf::new(16, hash_page);
@@ -189,7 +184,7 @@ fn task_2_one_page_goes_and_the_text_is_found() {
 }
 
 #[test]
-pub(super) fn task_2_what_a_sequence_owns_stays() {
+pub(super) fn task_2_evict_spares_pages_owned_by_a_sequence() {
     let mut shelf = Shelf::new(8, hash_page);
     resting_on(&[NAMES], || {
         let used = shelf
@@ -217,7 +212,7 @@ pub(super) fn task_2_what_a_sequence_owns_stays() {
 
 /// A sequence that computes a text again has its own pages; the index keeps its old ones.
 #[test]
-fn task_2_the_same_text_again() {
+fn task_2_insert_keeps_existing_pages_of_the_same_text() {
     let mut shelf = Shelf::new(8, hash_page);
     resting_on(&[NAMES], || {
         shelf.leave(&[1, 2, 3, 4]);
@@ -234,7 +229,7 @@ fn task_2_the_same_text_again() {
 /// 20,000 random operations: `find` returns only correct pages, and each page is free or counted
 /// once for each owner.
 #[test]
-fn task_2_any_order_of_things() {
+fn task_2_random_operations() {
     let mut shelf = Shelf::new(12, hash_page);
     let mut rng = Rng::new(11);
     let mut below = |n: u64| (rng.next_u64() % n) as usize;

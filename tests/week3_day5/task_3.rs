@@ -24,8 +24,8 @@ use tiny_llm_harness::check::{self, Part, resting_on};
 use super::{
     BAD_HASHES, NAMES, compute, held, model, plan, prompt, shared,
     task_2::{
-        task_2_the_beginning_of_a_text, task_2_the_longest_unused_goes_first,
-        task_2_what_a_sequence_owns_stays,
+        task_2_evict_spares_pages_owned_by_a_sequence,
+        task_2_evicts_least_recently_used_page_first, task_2_find_returns_the_longest_known_prefix,
     },
     text,
 };
@@ -34,14 +34,14 @@ const INDEX: &Part = &Part {
     task: "week3-day5 task 2",
     what: "the index",
     check: || {
-        task_2_the_beginning_of_a_text();
-        task_2_the_longest_unused_goes_first();
-        task_2_what_a_sequence_owns_stays();
+        task_2_find_returns_the_longest_known_prefix();
+        task_2_evicts_least_recently_used_page_first();
+        task_2_evict_spares_pages_owned_by_a_sequence();
     },
 };
 
 #[test]
-fn task_3_found_again() {
+fn task_3_attach_prefix_finds_computed_pages() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(12, 256);
         compute(&mut cache, 0, &text(100, 3 * TILE + 5));
@@ -73,7 +73,7 @@ fn task_3_found_again() {
 
 /// Pages are remembered while their sequence runs and after it ends.
 #[test]
-fn task_3_remembered_page_by_page() {
+fn task_3_full_pages_are_indexed_as_the_text_grows() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(12, 256);
         let whole = text(500, 3 * TILE + 1);
@@ -98,7 +98,7 @@ fn task_3_remembered_page_by_page() {
 
 /// Another text reuses a slot: nothing of the first text may be taken for the second.
 #[test]
-fn task_3_a_slot_is_used_again() {
+fn task_3_reused_slot_does_not_mix_texts() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(12, 256);
         compute(&mut cache, 0, &text(100, 2 * TILE));
@@ -126,7 +126,7 @@ fn task_3_a_slot_is_used_again() {
 }
 
 #[test]
-fn task_3_pages_go_where_room_is_needed() {
+fn task_3_reserve_evicts_pages_when_needed() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(6, 256);
         compute(&mut cache, 0, &text(100, 2 * TILE));
@@ -168,7 +168,7 @@ fn task_3_pages_go_where_room_is_needed() {
 
 /// If the index cannot evict enough pages, it evicts none.
 #[test]
-fn task_3_what_fails_costs_no_page() {
+fn task_3_failed_reserve_evicts_nothing() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(8, 256);
         let known = text(100, 3 * TILE);
@@ -197,7 +197,7 @@ fn task_3_what_fails_costs_no_page() {
 
 /// A reservation that can never succeed evicts no page.
 #[test]
-fn task_3_beyond_the_capacity() {
+fn task_3_reserve_beyond_capacity_evicts_nothing() {
     resting_on(&[NAMES, INDEX], || {
         let mut cache = shared(6, 3 * TILE);
         compute(&mut cache, 0, &text(100, 2 * TILE));
@@ -271,7 +271,7 @@ fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
 
 /// A common prefix is computed once, and the answers are those without a prefix cache.
 #[test]
-fn task_3_the_engine_computes_a_prefix_once() {
+fn task_3_engine_computes_a_shared_prefix_once() {
     resting_on(&[NAMES, INDEX], || {
         let model = model("llama");
         let system = prompt(1, 70);
@@ -300,7 +300,7 @@ fn task_3_the_engine_computes_a_prefix_once() {
 
 /// Random requests with common prefixes, few pages and useless hashes: the answers never change.
 #[test]
-fn task_3_any_load_gives_the_same_answers() {
+fn task_3_random_requests_give_the_same_answers() {
     resting_on(&[NAMES, INDEX], || {
         let model = model("llama");
         let hashes: Vec<HashPage> =

@@ -45,7 +45,7 @@ fn bytes_of(case: &Case) -> Vec<u8> {
 const KINDS: [(&str, CacheType); 2] = [("f32", CacheType::F32), ("f16", CacheType::F16)];
 
 #[test]
-fn task_4_the_file_byte_by_byte() {
+fn task_4_encode_matches_reference_bytes() {
     let fixtures = fixtures();
     for (name, kind) in KINDS {
         let case = fixtures.case(&format!("task_4_file/{name}"));
@@ -78,7 +78,7 @@ fn task_4_the_file_byte_by_byte() {
 
 /// A text of three pages, interleaved with another text's pages: the file is the same.
 #[test]
-fn task_4_a_file_does_not_show_where_pages_end() {
+fn task_4_file_is_independent_of_page_boundaries() {
     let shape =
         CacheShape { layers: 3, sequences: 2, kv_heads: 2, capacity: 3 * TILE, head_dim: 5 };
     let n = 2 * TILE + 6;
@@ -159,7 +159,7 @@ fn numbers_of(cache: &impl KvCache, sequence: usize, n: usize) -> Vec<f32> {
 }
 
 #[test]
-fn task_4_restored_as_it_was() {
+fn task_4_restore_returns_stored_keys_and_values() {
     let fixtures = fixtures();
     for (name, kind) in KINDS {
         let case = fixtures.case(&format!("task_4_file/{name}"));
@@ -219,7 +219,7 @@ fn task_4_restored_as_it_was() {
 }
 
 #[test]
-fn task_4_as_much_as_is_in_common() {
+fn task_4_in_common_returns_shared_prefix_length() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_file/f32");
     let (_, _, key) = stored(&case, CacheType::F32);
@@ -254,7 +254,7 @@ fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
 
 /// A change of any bit is detected.
 #[test]
-fn task_4_every_bit_counts() {
+fn task_4_decode_rejects_any_flipped_bit() {
     let fixtures = fixtures();
     for (name, kind) in KINDS {
         let case = fixtures.case(&format!("task_4_file/{name}"));
@@ -271,7 +271,7 @@ fn task_4_every_bit_counts() {
 
 /// A file of any other length is refused.
 #[test]
-fn task_4_every_length_counts() {
+fn task_4_decode_rejects_any_other_length() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_file/f16");
     let (_, _, key) = stored(&case, CacheType::F16);
@@ -291,7 +291,7 @@ fn task_4_every_length_counts() {
 
 /// For a file of another run, the error names what differs.
 #[test]
-fn task_4_of_something_else() {
+fn task_4_decode_error_names_what_differs() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_file/f16");
     let (_, _, key) = stored(&case, CacheType::F16);

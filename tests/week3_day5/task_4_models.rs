@@ -17,7 +17,7 @@ use super::{model, plan, prompt};
 
 /// A model continues from a file as if it had computed the prompt itself, to the last bit.
 #[test]
-fn task_4_a_model_goes_on() {
+fn task_4_model_continues_from_a_file() {
     let model = model("qwen3");
     let session = || Session::new(Arc::clone(&model), plan(), 64, CacheType::F16);
     let shape = session().cache().shape();
@@ -69,7 +69,7 @@ fn task_4_a_model_goes_on() {
 
 /// A model with any other weight has another fingerprint.
 #[test]
-fn task_4_fingerprints() {
+fn task_4_fingerprint_changes_with_the_weights() {
     let one = fingerprint(&model("llama"), "");
     let c = &model("llama").config;
     let shape = CacheShape {

@@ -10,7 +10,7 @@ use tiny_llm::week3::{
 use tiny_llm_harness::check::assert_accepts;
 
 #[test]
-fn task_1_lengths_as_large_as_they_can_be() {
+fn task_1_draft_from_text_with_large_lengths() {
     let text = [1, 2, 3, 9, 1, 2, 3];
     for longest in [3, 6, 7, 100, usize::MAX] {
         for k in [1, 3, 4, 5, usize::MAX] {
@@ -37,7 +37,7 @@ fn task_1_lengths_as_large_as_they_can_be() {
 }
 
 #[test]
-fn task_2_accepts_at_the_edges() {
+fn task_2_accepts_edge_cases() {
     let least = f32::from_bits(1);
     let below_1 = 1.0 - 2f64.powi(-53);
     for (p, q, uniform, expected) in [
@@ -71,7 +71,7 @@ fn task_2_accepts_at_the_edges() {
 }
 
 #[test]
-fn task_2_any_residual() {
+fn task_2_residual_with_random_distributions() {
     let mut rng = Rng::new(62);
     for round in 0..500 {
         let n = 1 + (rng.next_u64() % 12) as usize;
@@ -113,7 +113,7 @@ fn task_2_any_residual() {
 }
 
 #[test]
-fn task_2_verdicts_on_drafts_that_are_certain() {
+fn task_2_verify_certain_drafts() {
     let vocabulary = 5;
     let certain = |token: u32| Draft::certain(token, vocabulary);
     let one = |token: usize| {
@@ -150,7 +150,7 @@ fn task_2_verdicts_on_drafts_that_are_certain() {
 }
 
 #[test]
-fn task_3_many_drafts() {
+fn task_3_expected_tokens_and_best_length_match_definition() {
     for (rate, k) in
         [(0.0, 0), (0.0, 9), (1.0, 0), (1.0, 1000), (0.5, 1000), (0.999, 400), (0.25, 1)]
     {
@@ -193,7 +193,7 @@ fn task_3_many_drafts() {
 }
 
 #[test]
-fn task_3_counts_of_any_passes() {
+fn task_3_observe_with_random_passes() {
     let mut rng = Rng::new(64);
     for round in 0..300 {
         let mut length = DraftLength::new(8, Costs { row: 0.1, draft: 0.0 });

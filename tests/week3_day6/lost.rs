@@ -26,7 +26,7 @@ fn lost_behind(token: u32) -> Arc<Model> {
 }
 
 #[test]
-fn task_5_logits_behind_a_draft_may_be_no_numbers() {
+fn task_5_step_returns_an_error_on_nan_logits() {
     let mut asked = 0;
     for (prompt, answer) in texts("llama") {
         for at in 0..3 {

@@ -29,7 +29,7 @@ const LOOKUPS: [Lookup; 13] = [
 ];
 
 #[test]
-fn task_1_what_followed_before() {
+fn task_1_draft_from_text_returns_earlier_continuation() {
     for (why, text, longest, k, expected) in LOOKUPS {
         let call = format!("{why}: draft_from_text({text:?}, {longest}, {k})");
         let found = check::assert_accepts(&call, || draft_from_text(text, longest, k));
@@ -39,7 +39,7 @@ fn task_1_what_followed_before() {
 
 /// Compares with the definition on texts of few different tokens.
 #[test]
-fn task_1_any_text() {
+fn task_1_draft_from_text_with_random_texts() {
     let mut rng = Rng::new(61);
     let mut below = |n: u64| (rng.next_u64() % n) as usize;
     for _ in 0..2000 {

@@ -26,7 +26,7 @@ pub(super) fn task_2_distribution() {
 
 /// At temperature 0, the temperature leaves one token, so a later penalty changes nothing.
 #[test]
-fn task_2_a_penalty_at_temperature_0() {
+fn task_2_distribution_applies_penalty_at_temperature_0() {
     let options = SamplerOptions { repetition_penalty: 2.0, ..greedy() };
     let call = "distribution at temperature 0, penalty 2: logits [1, 3, 2], token 1 was seen";
     let found = check::assert_accepts(call, || distribution(&options, &[1.0, 3.0, 2.0], &[1]));
@@ -38,7 +38,7 @@ fn task_2_a_penalty_at_temperature_0() {
 }
 
 #[test]
-fn task_2_accepts() {
+fn task_2_accepts_with_probability_p_over_q() {
     for (why, p, q, uniform, expected) in [
         ("p is larger than q", 0.5, 0.25, 0.999, true),
         ("p equals q", 0.25, 0.25, 0.999, true),
@@ -70,7 +70,7 @@ fn task_2_residual() {
 
 /// Two sums that should be 1 differ in the last bit, so that `p ≤ q` everywhere.
 #[test]
-fn task_2_a_residual_of_nothing() {
+fn task_2_residual_returns_p_if_nothing_is_left() {
     let (p, q) = ([0.25, 0.5, 0.25], [0.25, 0.500_000_1, 0.25]);
     let call = "residual of p = [0.25, 0.5, 0.25], q = [0.25, 0.5000001, 0.25]";
     let found = check::assert_accepts(call, || residual(&p, &q));
@@ -86,7 +86,7 @@ fn verdict_case(case: &Case) -> (Vec<Draft>, Vec<Vec<f32>>) {
 }
 
 #[test]
-pub(super) fn task_2_verdicts() {
+pub(super) fn task_2_verify_returns_accepted_count_and_next_token() {
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_verify/") {
         let case = fixtures.case(&name);
@@ -117,7 +117,7 @@ pub(super) fn task_2_verdicts() {
 /// draft. Each test of a draft takes one random number, so that a seed gives the same result
 /// everywhere.
 #[test]
-fn task_2_no_more_than_is_needed() {
+fn task_2_verify_requests_and_draws_no_more_than_needed() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_verify/drawn");
     let (drafts, p) = verdict_case(&case);
@@ -236,30 +236,30 @@ fn check_texts(sampling: &str) {
 }
 
 #[test]
-fn task_2_texts_as_without_drafts() {
+fn task_2_text_distribution_is_preserved() {
     check_texts("plain");
 }
 
 #[test]
-fn task_2_texts_at_temperature_0() {
+fn task_2_text_distribution_at_temperature_0() {
     check_texts("greedy");
 }
 
 #[test]
-fn task_2_texts_at_other_temperatures() {
+fn task_2_text_distribution_at_other_temperatures() {
     check_texts("sharp");
     check_texts("flat");
 }
 
 #[test]
-fn task_2_texts_with_cuts() {
+fn task_2_text_distribution_with_top_k_top_p_min_p() {
     for cut in ["top_k", "top_p", "min_p"] {
         check_texts(cut);
     }
 }
 
 #[test]
-fn task_2_texts_with_a_penalty() {
+fn task_2_text_distribution_with_penalty() {
     check_texts("penalty");
     check_texts("all");
 }

@@ -48,7 +48,7 @@ fn task_3_best_length() {
 }
 
 #[test]
-fn task_3_what_is_counted() {
+fn task_3_observe_updates_the_rate() {
     let costs = Costs { row: 0.5, draft: 0.0 };
     let (mut found, mut expected, mut wrong) = (Vec::new(), Vec::new(), String::new());
     for (why, drafted, accepted, rate) in [
@@ -92,7 +92,7 @@ fn task_3_what_is_counted() {
 }
 
 #[test]
-fn task_3_pass_by_pass() {
+fn task_3_choose_and_observe_pass_by_pass() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_length/lives");
     for life in case.value("lives").as_array().expect("lives") {
@@ -122,7 +122,7 @@ fn task_3_pass_by_pass() {
 
 /// After a pass with drafts, the passes without drafts are counted from 0 again.
 #[test]
-fn task_3_passes_without_drafts_are_counted_anew() {
+fn task_3_choose_restarts_probe_count_after_drafting() {
     // Whatever the rate, a row that costs as much as a pass of one never pays, and a free one does.
     let (dear, free) = (Costs { row: 2.0, draft: 0.0 }, Costs { row: 1e-9, draft: 0.0 });
     for idle in [1, 9, PROBE - 1] {

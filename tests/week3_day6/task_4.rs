@@ -26,7 +26,7 @@ fn draft_tokens(
 }
 
 #[test]
-fn task_4_what_the_model_would_write() {
+fn task_4_drafts_match_greedy_output_of_the_model() {
     for family in ["llama", "qwen3"] {
         for (prompt, answer) in texts(family) {
             let mut drafter = draft_model(model(family), 40);
@@ -45,7 +45,7 @@ fn task_4_what_the_model_would_write() {
 /// Refused drafts must leave no trace: the next drafts are those of a new draft model for the same
 /// text.
 #[test]
-fn task_4_refused_drafts_are_forgotten() {
+fn task_4_rejected_drafts_leave_no_trace() {
     let (prompt, answer) = texts("llama").swap_remove(0);
     let other = |token: u32| (token + 1) % VOCABULARY as u32;
     for kept in 0..4 {
@@ -67,7 +67,7 @@ fn task_4_refused_drafts_are_forgotten() {
 
 /// Positions that stay in the text stay in the draft model's cache.
 #[test]
-fn task_4_nothing_is_computed_twice() {
+fn task_4_reuses_cached_positions() {
     let (prompt, answer) = texts("llama").swap_remove(0);
     let mut drafter = draft_model(model("llama"), 40);
     let computed = |drafter: &DraftModel| drafter.session().cache().computed();
@@ -91,7 +91,7 @@ fn task_4_nothing_is_computed_twice() {
 /// Each draft comes with the distribution that it was drawn from, under the request's options and
 /// with the drafts before it as seen.
 #[test]
-fn task_4_drawn_with_the_requests_options() {
+fn task_4_drafts_follow_the_sampling_options() {
     let (prompt, _) = texts("llama").swap_remove(0);
     let sampling = SamplerOptions {
         temperature: 0.8,
@@ -138,7 +138,7 @@ fn task_4_drawn_with_the_requests_options() {
 
 /// A draft model may have a shorter context than its target.
 #[test]
-fn task_4_where_its_context_ends() {
+fn task_4_drafts_stop_at_the_end_of_the_context() {
     let (prompt, answer) = texts("llama").swap_remove(0);
     for (context, expected) in [(5, 1), (6, 2), (7, 3), (4, 0), (2, 0)] {
         let mut drafter = draft_model(model("llama"), context);
@@ -155,7 +155,7 @@ fn task_4_where_its_context_ends() {
 }
 
 #[test]
-fn task_4_another_vocabulary_is_refused() {
+fn task_4_rejects_another_vocabulary_size() {
     let drafts = draft_tokens(&mut draft_model(model("llama"), 40), &[1, 2], 1, &greedy(), 1);
     assert_eq!(
         drafts.len(),

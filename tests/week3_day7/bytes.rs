@@ -13,7 +13,7 @@ fn is_json(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn task_2_every_byte_in_every_place() {
+fn task_2_json_state_with_any_byte_inserted() {
     let texts: [&[u8]; 5] = [
         b" { \"k\" : [ 1 , true ] , \"l\" : { } } ",
         b"[-1.5e2,\"a\\n\",null,[]]",

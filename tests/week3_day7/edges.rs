@@ -23,7 +23,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn task_1_all_of_utf_8() {
+fn task_1_text_accepts_exactly_valid_utf8() {
     let check = |bytes: &[u8]| {
         // What a backslash begins is asked for below.
         if bytes.contains(&b'\\') {
@@ -72,7 +72,7 @@ fn task_1_all_of_utf_8() {
 }
 
 #[test]
-fn task_1_all_escapes() {
+fn task_1_text_accepts_exactly_valid_escapes() {
     for byte in 0..=255u8 {
         let expected = b"\"\\/bfnrt".contains(&byte);
         let found = is_text(&[b'\\', byte]);
@@ -156,7 +156,7 @@ fn has_long_exponent(text: &[u8]) -> bool {
 }
 
 #[test]
-fn task_1_all_short_numbers() {
+fn task_1_number_accepts_exactly_valid_short_numbers() {
     let signs = b"-+.eE017 ";
     for n in 0..=5u32 {
         for i in 0..signs.len().pow(n) {
@@ -186,7 +186,7 @@ fn task_1_all_short_numbers() {
 }
 
 #[test]
-fn task_1_numbers_of_very_many_digits() {
+fn task_1_number_limits_the_digit_count() {
     let digits = |n: usize| "1234567890".repeat(n).as_bytes()[..n].to_vec();
     let join = |parts: &[&[u8]]| parts.concat();
     for (text, expected) in [
@@ -243,7 +243,7 @@ fn check_json(bytes: &[u8]) {
 }
 
 #[test]
-fn task_2_all_short_texts() {
+fn task_2_json_state_with_all_short_texts() {
     let signs = b"{}[]\":,1 a";
     for n in 0..=5u32 {
         for i in 0..10usize.pow(n) {
@@ -254,7 +254,7 @@ fn task_2_all_short_texts() {
 }
 
 #[test]
-fn task_2_texts_with_a_byte_too_many_too_few_or_another() {
+fn task_2_json_state_with_one_byte_edits_and_random_texts() {
     let texts: [&[u8]; 9] = [
         b"{\"a\": [1, 2.5e3, {\"b\": null}], \"c\": {}}",
         b" [ true , false,null ,\"\\u00e9\\n\" ] ",
@@ -307,7 +307,7 @@ fn task_2_texts_with_a_byte_too_many_too_few_or_another() {
 }
 
 #[test]
-fn task_4_any_mask() {
+fn task_4_mask_with_random_inputs() {
     let mut below = below(72);
     for _ in 0..4000 {
         let n = 1 + below(9);

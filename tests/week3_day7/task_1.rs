@@ -13,20 +13,20 @@ fn follow_number(text: &[u8]) -> (usize, bool) {
 }
 
 #[test]
-pub(super) fn task_1_strings() {
+pub(super) fn task_1_text_next_over_strings() {
     let what = "Text::next over what follows a string's opening quotation mark";
     compare(what, &fixtures().case("task_1_text/strings"), follow_text);
 }
 
 #[test]
-pub(super) fn task_1_numbers() {
+pub(super) fn task_1_number_next_over_numbers() {
     let what = "Number::next and is_complete over numbers";
     compare(what, &fixtures().case("task_1_number/numbers"), follow_number);
 }
 
 /// Counts the bytes that may follow each state within a string.
 #[test]
-fn task_1_every_byte_everywhere() {
+fn task_1_text_number_of_valid_next_bytes() {
     let beginnings: [(&[u8], usize); 15] = [
         (b"", 0x60 + 30 + 16 + 5),
         (b"\\", 9),

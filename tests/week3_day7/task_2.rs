@@ -8,7 +8,7 @@ fn follow(start: JsonState, text: &[u8]) -> (usize, bool) {
 }
 
 #[test]
-pub(super) fn task_2_texts() {
+pub(super) fn task_2_json_state_over_values() {
     resting_on(&[SCALARS], || {
         let case = fixtures();
         let what = "JsonState::next and is_complete over texts";
@@ -17,7 +17,7 @@ pub(super) fn task_2_texts() {
 }
 
 #[test]
-fn task_2_one_byte_changed() {
+fn task_2_json_state_with_one_byte_changed() {
     resting_on(&[SCALARS], || {
         let fixtures = fixtures();
         for row in rows(&fixtures.case("task_2_json/mutated")) {
@@ -35,7 +35,7 @@ fn task_2_one_byte_changed() {
 }
 
 #[test]
-pub(super) fn task_2_an_object() {
+pub(super) fn task_2_json_state_requires_an_object() {
     resting_on(&[SCALARS], || {
         let case = fixtures();
         let what = "where an object is required, JsonState::next and is_complete over texts";
@@ -44,7 +44,7 @@ pub(super) fn task_2_an_object() {
 }
 
 #[test]
-fn task_2_as_deep_as_may_be() {
+fn task_2_json_state_limits_nesting_depth() {
     resting_on(&[SCALARS], || {
         let fixtures = fixtures();
         let case = fixtures.case("task_2_json/deep");
@@ -69,7 +69,7 @@ fn task_2_as_deep_as_may_be() {
 
 /// A state must not store what has no effect, so that few states need prices.
 #[test]
-pub(super) fn task_2_equal_states() {
+pub(super) fn task_2_states_with_equal_continuations_are_equal() {
     resting_on(&[SCALARS], || {
         let after = |text: &str| walk(JsonState::value(), text.as_bytes(), JsonState::next).0;
         let pairs = [

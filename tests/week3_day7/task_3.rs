@@ -58,7 +58,7 @@ pub(super) fn found<G: Grammar>(
 }
 
 #[test]
-pub(super) fn task_3_a_small_vocabulary() {
+pub(super) fn task_3_walk_over_small_vocabulary() {
     let texts =
         own(&["a", "b", "ab", "bb", "aba", "abb", "", "ab", "c", "ac", "abab", "bab", "ba"]);
     let call = "the tokens a, b, ab, bb, aba, abb, an empty one, ab again, c, ac, abab, bab, ba";
@@ -114,7 +114,7 @@ pub(super) fn task_3_a_small_vocabulary() {
 /// In any order, texts with a common prefix share nodes, and each of several equal tokens is
 /// reported.
 #[test]
-pub(super) fn task_3_any_vocabulary() {
+pub(super) fn task_3_walk_with_random_vocabularies() {
     let mut rng = Rng::new(37);
     for round in 0..40 {
         let mut below = |n: u64| (rng.next_u64() % n) as usize;
@@ -152,7 +152,7 @@ pub(super) fn task_3_any_vocabulary() {
 }
 
 #[test]
-fn task_3_tokens_that_may_follow() {
+fn task_3_walk_finds_tokens_valid_after_a_json_prefix() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_walk/tokens");
     let vocabulary = texts(case.value("vocabulary"));
@@ -189,7 +189,7 @@ fn task_3_tokens_that_may_follow() {
 
 /// A token's text may have any length.
 #[test]
-fn task_3_a_long_token() {
+fn task_3_walk_over_long_token() {
     let texts = vec![b"ab".repeat(20_000), b"ab".to_vec()];
     let grammar = NoDoubleB::new(40_000);
     let call = "a token of 40,000 bytes";

@@ -16,7 +16,7 @@ use tiny_llm::{
 use super::*;
 
 #[test]
-pub(super) fn task_4_the_shortest_end() {
+pub(super) fn task_4_closing_byte_gives_the_shortest_end() {
     let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON], || {
         for (name, grammar) in [("texts", Json::Value), ("objects", Json::Object)] {
@@ -51,7 +51,7 @@ pub(super) fn task_4_the_shortest_end() {
 }
 
 #[test]
-pub(super) fn task_4_the_fewest_tokens() {
+pub(super) fn task_4_fewest_tokens_returns_the_minimum() {
     let fixtures = fixtures();
     resting_on(&[TREE], || {
         let (mut found, mut expected) = (Vec::new(), Vec::new());
@@ -75,7 +75,7 @@ pub(super) fn task_4_the_fewest_tokens() {
 
 /// Finding the fewest tokens must not try all combinations.
 #[test]
-fn task_4_a_long_text_is_no_work() {
+fn task_4_fewest_tokens_is_fast_for_long_texts() {
     resting_on(&[TREE], || {
         let trie = TokenTrie::new(&own(&["a", "aa", "aaa", "aaaa"]));
         let found = fewest_tokens(&trie, &b"a".repeat(2002));
@@ -88,7 +88,7 @@ fn task_4_a_long_text_is_no_work() {
 }
 
 #[test]
-fn task_4_what_a_token_costs() {
+fn task_4_prices_of_tokens_after_a_json_prefix() {
     let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         for name in ["all", "holes"] {
@@ -129,7 +129,7 @@ fn task_4_what_a_token_costs() {
 }
 
 #[test]
-fn task_4_prices_are_kept() {
+fn task_4_prices_are_cached_per_state() {
     let texts = own(&["a", "b", "ab", "ba", "aab"]);
     resting_on(&[TREE], || {
         let trie = TokenTrie::new(&texts);
@@ -170,7 +170,7 @@ fn task_4_prices_are_kept() {
 }
 
 #[test]
-fn task_4_what_the_mask_leaves() {
+fn task_4_mask_keeps_only_affordable_tokens() {
     const N: u16 = NEVER;
     let prices = [N, 0, 1, 2, 3, N, 0, N];
     let logits: Vec<f32> = (1..=8).map(|x| x as f32 * 0.5 - 2.25).collect();
@@ -227,7 +227,7 @@ fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
 
 /// With any logits, any sampling and any sufficient budget, the answer is JSON.
 #[test]
-fn task_4_always_json() {
+fn task_4_answer_is_always_valid_json() {
     let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         let mut rng = Rng::new(3707);

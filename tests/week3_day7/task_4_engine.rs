@@ -38,7 +38,7 @@ fn text_of(texts: &[Vec<u8>], tokens: &[u32]) -> Vec<u8> {
 /// In the engine, an answer is an object, and it is the same alone and in a batch with
 /// unconstrained requests.
 #[test]
-fn task_4_batches_of_json() {
+fn task_4_constrained_answer_is_independent_of_the_batch() {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
@@ -122,7 +122,7 @@ fn task_4_batches_of_json() {
 /// Long prompts in chunks, with preemption when pages run out: the answers are the same, and
 /// complete.
 #[test]
-fn task_4_over_pages_that_run_out() {
+fn task_4_constrained_answers_survive_preemption() {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
@@ -190,7 +190,7 @@ fn task_4_over_pages_that_run_out() {
 }
 
 #[test]
-fn task_4_what_cannot_be_is_refused() {
+fn task_4_submit_constrained_rejects_impossible_requests() {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
