@@ -11,9 +11,9 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use task_1::task_1_strides_of_packed_tensors;
-use task_2::task_2_views_are_pytorchs;
-use task_3::task_3_contiguous_or_not;
+use task_1::task_1_new_and_from_torch_return_packed_layouts;
+use task_2::task_2_views_match_pytorch;
+use task_3::task_3_is_contiguous_and_has_whole_rows;
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day1.rs"]
@@ -30,12 +30,15 @@ mod task_4;
 const PACKED: &Part = &Part {
     task: "week4-day1 task 1",
     what: "sizes and strides",
-    check: task_1_strides_of_packed_tensors,
+    check: task_1_new_and_from_torch_return_packed_layouts,
 };
 const VIEWS: &Part =
-    &Part { task: "week4-day1 task 2", what: "views", check: task_2_views_are_pytorchs };
-const ROWS: &Part =
-    &Part { task: "week4-day1 task 3", what: "contiguity", check: task_3_contiguous_or_not };
+    &Part { task: "week4-day1 task 2", what: "views", check: task_2_views_match_pytorch };
+const ROWS: &Part = &Part {
+    task: "week4-day1 task 3",
+    what: "contiguity",
+    check: task_3_is_contiguous_and_has_whole_rows,
+};
 
 /// Every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {

@@ -26,9 +26,9 @@ use tiny_llm_harness::{
     allocations::CountingAllocator, check::Part, fixtures::Case, messages::assert_good,
 };
 
-use task_1::task_1_nodes_have_the_sizes_of_their_results;
-use task_2::task_2_sources_come_first;
-use task_3::task_3_graphs_are_pytorchs;
+use task_1::task_1_nodes_have_operation_sources_and_layout;
+use task_2::task_2_order_puts_sources_first;
+use task_3::task_3_graphs_match_pytorch;
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day2.rs"]
@@ -53,12 +53,12 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const NODES: &Part = &Part {
     task: "week4-day2 task 1",
     what: "nodes",
-    check: task_1_nodes_have_the_sizes_of_their_results,
+    check: task_1_nodes_have_operation_sources_and_layout,
 };
 const ORDER: &Part =
-    &Part { task: "week4-day2 task 2", what: "the order", check: task_2_sources_come_first };
+    &Part { task: "week4-day2 task 2", what: "the order", check: task_2_order_puts_sources_first };
 const EXECUTION: &Part =
-    &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_are_pytorchs };
+    &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_match_pytorch };
 
 /// Small whole numbers, no two in a row equal.
 fn numbers(n: usize) -> Vec<f32> {

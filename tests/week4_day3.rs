@@ -25,8 +25,8 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use task_1::task_1_from_when_to_when;
-use task_2::task_2_parts_come_and_go;
+use task_1::task_1_lifetimes_have_expected_first_and_last_steps;
+use task_2::task_2_allocate_and_release_track_free_parts_and_peak;
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day3.rs"]
@@ -46,10 +46,16 @@ mod task_3;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-const LIVES: &Part =
-    &Part { task: "week4-day3 task 1", what: "lifetimes", check: task_1_from_when_to_when };
-const ARENA: &Part =
-    &Part { task: "week4-day3 task 2", what: "the arena", check: task_2_parts_come_and_go };
+const LIVES: &Part = &Part {
+    task: "week4-day3 task 1",
+    what: "lifetimes",
+    check: task_1_lifetimes_have_expected_first_and_last_steps,
+};
+const ARENA: &Part = &Part {
+    task: "week4-day3 task 2",
+    what: "the arena",
+    check: task_2_allocate_and_release_track_free_parts_and_peak,
+};
 
 /// Every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {

@@ -31,10 +31,10 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, Json as Value},
 };
 
-use task_1::task_1_graphs_in_buffers;
-use task_2::task_2_who_has_no_choice;
-use task_3::task_3_fewest_copies;
-use task_4::{task_4_a_view_of_a_leaf, task_4_splits};
+use task_1::task_1_compute_matches_pytorch_with_any_buffer_sharing;
+use task_2::task_2_pin_returns_expected_backends;
+use task_3::task_3_fewest_copies_returns_expected_placements;
+use task_4::{task_4_schedule_has_expected_splits_and_copies, task_4_view_of_a_leaf_is_not_copied};
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day4.rs"]
@@ -58,18 +58,24 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const CPU: &Part = &Part {
     task: "week4-day4 task 1",
     what: "the processor as a backend",
-    check: task_1_graphs_in_buffers,
+    check: task_1_compute_matches_pytorch_with_any_buffer_sharing,
 };
-const PINS: &Part =
-    &Part { task: "week4-day4 task 2", what: "pinned nodes", check: task_2_who_has_no_choice };
-const CUT: &Part =
-    &Part { task: "week4-day4 task 3", what: "the fewest copies", check: task_3_fewest_copies };
+const PINS: &Part = &Part {
+    task: "week4-day4 task 2",
+    what: "pinned nodes",
+    check: task_2_pin_returns_expected_backends,
+};
+const CUT: &Part = &Part {
+    task: "week4-day4 task 3",
+    what: "the fewest copies",
+    check: task_3_fewest_copies_returns_expected_placements,
+};
 const SPLITS: &Part = &Part {
     task: "week4-day4 task 4",
     what: "splits and copies",
     check: || {
-        task_4_splits();
-        task_4_a_view_of_a_leaf();
+        task_4_schedule_has_expected_splits_and_copies();
+        task_4_view_of_a_leaf_is_not_copied();
     },
 };
 

@@ -37,22 +37,25 @@ mod task_6;
 const DISPATCH: &Part = &Part {
     task: "week4-day5 task 1",
     what: "workgroups",
-    check: task_1::task_1_enough_workgroups_and_no_more,
+    check: task_1::task_1_dispatch_size_returns_the_fewest_workgroups,
 };
 const ELEMENTWISE: &Part =
     &Part { task: "week4-day5 task 1", what: "elementwise kernels", check: task_1::both };
 const NORM: &Part = &Part {
     task: "week4-day5 task 2",
     what: "RMSNorm",
-    check: task_2::task_2_rows_over_their_root_mean_square,
+    check: task_2::task_2_rms_norm_matches_pytorch,
 };
 const MAT_VEC: &Part = &Part {
     task: "week4-day5 task 3",
     what: "matrix times vector",
-    check: task_3::task_3_blocks_as_they_lie_in_the_file,
+    check: task_3::task_3_mat_vec_matches_pytorch,
 };
-const MAT_MAT: &Part =
-    &Part { task: "week4-day5 task 4", what: "tiles", check: task_4::task_4_tiles_and_their_edges };
+const MAT_MAT: &Part = &Part {
+    task: "week4-day5 task 4",
+    what: "tiles",
+    check: task_4::task_4_mat_mat_matches_pytorch,
+};
 
 /// The numbers after a result, which no kernel may change.
 const UNTOUCHED: f32 = -777.0;

@@ -14,10 +14,10 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use task_1::task_1_weights_are_transformers;
-use task_2::task_2_groups_are_in_order;
-use task_3::task_3_a_sink_takes_its_share;
-use task_4::task_4_rows_see_what_the_mask_says;
+use task_1::task_1_route_matches_transformers;
+use task_2::task_2_group_lists_assignments_by_expert;
+use task_3::task_3_softmax_with_sink_matches_pytorch;
+use task_4::task_4_visible_matches_transformers;
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day6.rs"]
@@ -33,16 +33,25 @@ mod task_4;
 #[path = "week4_day6/whole.rs"]
 mod whole;
 
-const ROUTES: &Part =
-    &Part { task: "week4-day6 task 1", what: "the router", check: task_1_weights_are_transformers };
-const GROUPS: &Part =
-    &Part { task: "week4-day6 task 2", what: "the groups", check: task_2_groups_are_in_order };
-const SINKS: &Part =
-    &Part { task: "week4-day6 task 3", what: "sinks", check: task_3_a_sink_takes_its_share };
+const ROUTES: &Part = &Part {
+    task: "week4-day6 task 1",
+    what: "the router",
+    check: task_1_route_matches_transformers,
+};
+const GROUPS: &Part = &Part {
+    task: "week4-day6 task 2",
+    what: "the groups",
+    check: task_2_group_lists_assignments_by_expert,
+};
+const SINKS: &Part = &Part {
+    task: "week4-day6 task 3",
+    what: "sinks",
+    check: task_3_softmax_with_sink_matches_pytorch,
+};
 const WINDOWS: &Part = &Part {
     task: "week4-day6 task 4",
     what: "what a row sees",
-    check: task_4_rows_see_what_the_mask_says,
+    check: task_4_visible_matches_transformers,
 };
 
 /// Every case whose name begins with `prefix`.

@@ -21,10 +21,18 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use task_1::{task_1_activations, task_1_products, task_1_rows};
-use task_2::{task_2_a_scope_gives_back, task_2_parts_of_the_budget};
-use task_3::{task_3_any_device, task_3_some_rows, task_3_the_products_of_a_matrix};
-use task_4::{task_4_attention, task_4_the_mlp};
+use task_1::{
+    task_1_dot_returns_exact_sums, task_1_quantize_int8_matches_pytorch,
+    task_1_quantize_int16_matches_pytorch,
+};
+use task_2::{
+    task_2_scope_releases_its_memory_when_dropped, task_2_take_returns_aligned_zeroed_parts,
+};
+use task_3::{
+    task_3_product_is_independent_of_the_chunk_size, task_3_product_of_various_row_ranges,
+    task_3_read_handles_short_reads,
+};
+use task_4::{task_4_attend_matches_pytorch, task_4_mlp_is_independent_of_the_chunk_size};
 
 #[path = "week4_day7/task_1.rs"]
 mod task_1;
@@ -46,34 +54,34 @@ const INT8: &Part = &Part {
     task: "week4-day7 task 1",
     what: "rows and products of whole numbers",
     check: || {
-        task_1_rows();
-        task_1_activations();
-        task_1_products();
+        task_1_quantize_int8_matches_pytorch();
+        task_1_quantize_int16_matches_pytorch();
+        task_1_dot_returns_exact_sums();
     },
 };
 const BUDGET: &Part = &Part {
     task: "week4-day7 task 2",
     what: "the arena",
     check: || {
-        task_2_parts_of_the_budget();
-        task_2_a_scope_gives_back();
+        task_2_take_returns_aligned_zeroed_parts();
+        task_2_scope_releases_its_memory_when_dropped();
     },
 };
 const STORE: &Part = &Part {
     task: "week4-day7 task 3",
     what: "the store",
     check: || {
-        task_3_any_device();
-        task_3_the_products_of_a_matrix();
-        task_3_some_rows();
+        task_3_read_handles_short_reads();
+        task_3_product_is_independent_of_the_chunk_size();
+        task_3_product_of_various_row_ranges();
     },
 };
 const LAYER: &Part = &Part {
     task: "week4-day7 task 4",
     what: "the layer",
     check: || {
-        task_4_attention();
-        task_4_the_mlp();
+        task_4_attend_matches_pytorch();
+        task_4_mlp_is_independent_of_the_chunk_size();
     },
 };
 

@@ -168,7 +168,7 @@ pub(super) struct Args {
     /// Maximum number of open connections
     #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
     max_connections: usize,
-    /// Maximum unread tokens per client (beyond that, the client is disconnected)
+    /// Maximum unread tokens per client (beyond that, its answer is cut off)
     #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
     /// Seconds to wait for running requests at shutdown

@@ -150,12 +150,12 @@ impl Day {
         );
         let twin = task
             .twin
-            .context("found `architecture` without `twin`, the same task for another processor")?;
+            .context("found `architecture`, but no `twin` (the same task for another processor)")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
         let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "found twin = {0}, but task {0} does not have twin = {1}",
+            "found twin = {0}, expected task {0} to have twin = {1}",
             twin.number,
             task.number
         );
@@ -373,12 +373,12 @@ mod tests {
     fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "found twin = 5, but task 5 does not have twin = 1"),
+            ("twin = 4", "twin = 5", "found twin = 5, expected task 5 to have twin = 1"),
             ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
             (
                 "twin = 4\n",
                 "",
-                "found `architecture` without `twin`, the same task for another processor",
+                "found `architecture`, but no `twin` (the same task for another processor)",
             ),
             ("\"aarch64\"", "\"x86_64\"", "the task and its twin have the same architecture"),
             ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),

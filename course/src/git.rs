@@ -93,7 +93,7 @@ pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
         .into_iter()
         .find(|name| remotes.lines().any(|remote| remote == *name));
     let remote = remote.context(
-        "found no remote named upstream or origin; give a folder or a git ref of the newer course",
+        "found no git remote named upstream or origin; name a folder or a git ref of the newer course",
     )?;
     println!("Fetching {remote} …");
     git(root, &["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, "HEAD"])?;

@@ -45,7 +45,7 @@ fn task_3_logits_are_independent_of_later_tokens() {
 }
 
 #[test]
-fn task_3_lm_head_bias_is_added() {
+fn task_3_output_head_bias_is_added() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let (mut model, tokens) = (model(&case), tokens(&case));

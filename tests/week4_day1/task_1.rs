@@ -8,7 +8,7 @@ use super::{each, four, kind, list, numbers};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 #[test]
-pub(super) fn task_1_strides_of_packed_tensors() {
+pub(super) fn task_1_new_and_from_torch_return_packed_layouts() {
     each("task_1_packed/", |case| {
         let (shape, name) = (list(case.value("shape")), case.value("type").as_str());
         let tensor_type = kind(name.expect("a name"));
@@ -25,7 +25,7 @@ pub(super) fn task_1_strides_of_packed_tensors() {
 
 /// Uses layouts that are written out here, so that nothing else must be right.
 #[test]
-pub(super) fn task_1_where_an_element_lies() {
+pub(super) fn task_1_byte_of_returns_the_elements_offset() {
     each("task_1_packed/", |case| {
         let tensor_type = kind(case.value("type").as_str().expect("a name"));
         let (ne, nb) = (four(case.value("ne")), four(case.value("nb")));
@@ -50,7 +50,7 @@ pub(super) fn task_1_where_an_element_lies() {
 }
 
 #[test]
-fn task_1_what_is_no_tensor_is_refused() {
+fn task_1_new_and_from_torch_reject_invalid_sizes() {
     assert_refused("Layout::new(F32, [1, 2, 3, 4, 5])", &["5"], || {
         Layout::new(F32, &[1, 2, 3, 4, 5])
     });
@@ -85,7 +85,7 @@ fn task_1_what_is_no_tensor_is_refused() {
 }
 
 #[test]
-fn task_1_an_index_beyond_its_axis_panics() {
+fn task_1_byte_of_panics_on_out_of_range_index() {
     let layout = Layout { tensor_type: F32, ne: [2, 4, 1, 1], nb: [4, 8, 32, 32], offset: 0 };
     for index in [[2, 0, 0, 0], [0, 4, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] {
         assert_panics(&format!("{layout:?}, byte_of({index:?})"), || layout.byte_of(index));

@@ -8,7 +8,7 @@ use super::{PACKED, each, follow, numbers, stepped, steps, stored, vector};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 #[test]
-pub(super) fn task_2_views_are_pytorchs() {
+pub(super) fn task_2_views_match_pytorch() {
     each("task_2_views/", |case| {
         resting_on(&[PACKED], || {
             follow(case);
@@ -25,7 +25,7 @@ fn layout(ne: [usize; 4], nb: [usize; 4], offset: usize) -> Layout {
 }
 
 #[test]
-fn task_2_how_far_a_tensor_reaches() {
+fn task_2_end_returns_the_byte_after_the_last_element() {
     for (why, layout, expected) in [
         ("four by two", layout([2, 4, 1, 1], [4, 8, 32, 32], 0), 32),
         ("transposed", layout([4, 2, 1, 1], [8, 4, 32, 32], 0), 32),
@@ -47,7 +47,7 @@ fn task_2_how_far_a_tensor_reaches() {
 
 /// A view of a table of 6 rows of 5 must stay inside the table, wherever the table begins.
 #[test]
-fn task_2_a_view_outside_its_source_is_refused() {
+fn task_2_view_rejects_ranges_outside_its_source() {
     let table = layout([5, 6, 1, 1], [4, 20, 120, 120], 400);
     let rows = |ne, nb, offset| move || table.view(ne, nb, offset);
     assert_good("a view of the whole table", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
@@ -78,7 +78,7 @@ fn task_2_a_view_outside_its_source_is_refused() {
 
 /// Two of five columns end before their last row's stride does.
 #[test]
-fn task_2_a_view_of_a_view_stays_inside_it() {
+fn task_2_view_of_a_view_rejects_ranges_outside_it() {
     let columns = layout([2, 6, 1, 1], [4, 20, 120, 120], 8);
     assert_good("the last number of two columns", || columns.view([1; 4], [4; 4], 104));
     assert_refused(
@@ -89,7 +89,7 @@ fn task_2_a_view_of_a_view_stays_inside_it() {
 }
 
 #[test]
-fn task_2_a_block_stays_whole() {
+fn task_2_view_and_permute_reject_split_blocks() {
     let table = Layout { tensor_type: Q4_0, ..layout([64, 4, 1, 1], [18, 36, 144, 144], 0) };
     let second = assert_good("the second block of each row", || {
         table.view([32, 4, 1, 1], [18, 36, 144, 144], 18)
@@ -127,7 +127,7 @@ fn task_2_a_block_stays_whole() {
 }
 
 #[test]
-fn task_2_shapes_that_do_not_fit_are_refused() {
+fn task_2_broadcast_and_permute_reject_invalid_arguments() {
     let row = layout([5, 1, 3, 1], [4, 20, 20, 60], 0);
     for ne in [[4, 1, 3, 1], [5, 2, 2, 1], [10, 1, 3, 1], [5, 1, 6, 1], [1, 1, 3, 1], [5, 0, 3, 1]]
     {

@@ -25,7 +25,7 @@ const LINES: [Line; 11] = [
 ];
 
 #[test]
-pub(super) fn task_3_contiguous_or_not() {
+pub(super) fn task_3_is_contiguous_and_has_whole_rows() {
     for (why, ne, nb, all, rows) in LINES {
         let layout = Layout { tensor_type: F32, ne, nb, offset: 8 };
         let call = format!("{why}: {layout:?}");
@@ -47,7 +47,7 @@ pub(super) fn task_3_contiguous_or_not() {
 
 /// The tensors of task 2, copied.
 #[test]
-fn task_3_a_copy_in_order() {
+fn task_3_contiguous_copies_views_in_order() {
     for prefix in ["task_2_views/", "task_3_reshape/"] {
         each(prefix, |case| {
             resting_on(&[PACKED, VIEWS], || {
@@ -69,7 +69,7 @@ fn task_3_a_copy_in_order() {
 }
 
 #[test]
-fn task_3_blocks_are_copied_as_they_are() {
+fn task_3_contiguous_copies_blocks_and_f16_bytes() {
     // Three rows of two blocks; the copy takes the second block of each, and then in another order.
     let bytes: Vec<u8> = (0..108).collect();
     let table = Layout { tensor_type: Q4_0, ne: [64, 3, 1, 1], nb: [18, 36, 108, 108], offset: 0 };
@@ -86,7 +86,7 @@ fn task_3_blocks_are_copied_as_they_are() {
 }
 
 #[test]
-fn task_3_other_sizes_of_the_same_elements() {
+fn task_3_reshape_of_contiguous_layouts() {
     each("task_3_reshape/", |case| resting_on(&[PACKED, VIEWS], || follow(case)));
     let blocks =
         Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 36 };
@@ -100,7 +100,7 @@ fn task_3_other_sizes_of_the_same_elements() {
 }
 
 #[test]
-fn task_3_a_reshape_that_would_have_to_copy_is_refused() {
+fn task_3_reshape_rejects_bad_sizes_and_noncontiguous_layouts() {
     let table = Layout { tensor_type: F32, ne: [12, 6, 1, 1], nb: [4, 48, 288, 288], offset: 0 };
     let parts = ["[12, 6, 1, 1]", "[5, 15]"];
     assert_refused("reshape of 72 numbers to 75", &parts, || table.reshape(&[5, 15]));

@@ -15,7 +15,7 @@ fn packed(ne: [usize; 4]) -> Layout {
 }
 
 #[test]
-fn task_4_products_are_pytorchs() {
+fn task_4_mul_mat_matches_pytorch() {
     each("task_4_product/", |case| {
         resting_on(&[PACKED, VIEWS, ROWS], || {
             let ne = four(case.value("ne"));
@@ -52,7 +52,7 @@ fn task_4_products_are_pytorchs() {
 
 /// The next day's graph `Aᵀ(AB)` needs a contiguous copy of the transposed matrix.
 #[test]
-fn task_4_a_transposed_matrix_has_no_rows() {
+fn task_4_mul_mat_rejects_noncontiguous_rows() {
     let bytes: Vec<u8> = (0..24u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
     let a = packed([6, 4, 1, 1]);
     let turned = Layout { ne: [4, 6, 1, 1], nb: [24, 4, 96, 96], ..a };
@@ -72,7 +72,7 @@ fn task_4_a_transposed_matrix_has_no_rows() {
 }
 
 #[test]
-fn task_4_shapes_that_do_not_fit_are_refused() {
+fn task_4_mul_mat_rejects_incompatible_shapes_and_types() {
     let bytes = vec![0; 2 * 3 * 4 * 5 * 4];
     let in_bytes = |layout| assert_good("a tensor", || Strided::new(layout, &bytes));
     for (why, left, right) in [

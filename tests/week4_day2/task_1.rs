@@ -23,7 +23,7 @@ fn packed(ne: [usize; 4]) -> Layout {
 
 /// The guide's `Aᵀ(AB)`, node by node, then the other nodes of this task.
 #[test]
-pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
+pub(super) fn task_1_nodes_have_operation_sources_and_layout() {
     let mut g = Graph::default();
     let a = leaf(&mut g, &[6, 4]);
     let b = leaf(&mut g, &[6, 3]);
@@ -62,7 +62,7 @@ pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
 
 /// Each node has a name, which begins with the prefix.
 #[test]
-fn task_1_nodes_have_names() {
+fn task_1_node_names_begin_with_the_prefix() {
     let mut g = Graph::default();
     g.prefix("layer 3: ");
     let x = leaf(&mut g, &[4, 2]);
@@ -73,7 +73,7 @@ fn task_1_nodes_have_names() {
 }
 
 #[test]
-fn task_1_shapes_that_do_not_fit_are_refused() {
+fn task_1_operations_reject_incompatible_layouts() {
     let mut g = Graph::default();
     let [a, b] = [[6, 4], [5, 3]].map(|sizes| leaf(&mut g, &sizes));
     let turned = assert_good("permute", || g.permute(a, [1, 0, 2, 3]));
@@ -122,7 +122,7 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
 
 /// A node of another, larger graph: its index is not valid here.
 #[test]
-fn task_1_a_stranger_is_no_source() {
+fn task_1_push_rejects_sources_of_another_graph() {
     let mut large = Graph::default();
     for _ in 0..5 {
         leaf(&mut large, &[2]);
@@ -146,7 +146,7 @@ fn task_1_a_stranger_is_no_source() {
 /// Not every node has f32 values. An operation that would read a weight or tokens as values is
 /// refused when it is built, not when it is computed. A view of a weight can be multiplied.
 #[test]
-fn task_1_what_is_no_numbers_is_not_added() {
+fn task_1_operations_reject_weights_and_tokens_as_values() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[5, 2]);
     let w = weight(&mut g, &tensor(&[2, 5], vec![0.5; 10]));
@@ -169,7 +169,7 @@ fn task_1_what_is_no_numbers_is_not_added() {
 
 /// Nothing is computed while a graph is built: a product here would have 2.5 billion numbers.
 #[test]
-fn task_1_nothing_is_computed() {
+fn task_1_building_a_graph_computes_nothing() {
     let mut g = Graph::default();
     let column = leaf(&mut g, &[1, 50_000]);
     let mut x = assert_good("a huge product", || g.mul_mat(column, column));

@@ -73,7 +73,7 @@ const LINES: [Line; 11] = [
 ];
 
 #[test]
-pub(super) fn task_2_sources_come_first() {
+pub(super) fn task_2_order_puts_sources_first() {
     for (why, sources, results, needed) in LINES {
         let (g, ids) = graph(sources);
         let results: Vec<NodeId> = results.iter().map(|&i| ids[i]).collect();
@@ -82,7 +82,7 @@ pub(super) fn task_2_sources_come_first() {
 }
 
 #[test]
-fn task_2_leaves_have_no_sources() {
+fn task_2_leaves_returns_nodes_without_sources() {
     let (g, ids) = graph(&[&[], &[], &[0, 1], &[], &[2, 0]]);
     let order = vec![ids[1], ids[0], ids[2], ids[4]];
     let leaves = assert_accepts("leaves", || g.leaves(&order));
@@ -92,7 +92,7 @@ fn task_2_leaves_have_no_sources() {
 
 /// 2⁶⁰ paths lead from the last node to the leaf. A search of all paths would never end.
 #[test]
-fn task_2_every_node_once() {
+fn task_2_order_visits_each_node_once() {
     let mut g = Graph::default();
     let mut x = leaf(&mut g, &[1]);
     let layout = g.layout(x);
@@ -121,7 +121,7 @@ fn task_2_every_node_once() {
 
 /// 200,000 nodes in a row: deeper than a thread's stack.
 #[test]
-fn task_2_as_deep_as_memory() {
+fn task_2_order_of_deep_chain_does_not_overflow_the_stack() {
     let (sources, n): (Vec<Vec<usize>>, usize) =
         ((0..200_000usize).map(|i| i.checked_sub(1).into_iter().collect()).collect(), 200_000);
     let sources: Vec<&[usize]> = sources.iter().map(Vec::as_slice).collect();

@@ -56,7 +56,7 @@ fn graph_of(case: &Case) -> (Graph, NodeId) {
 
 /// A column has as many numbers as a row of a square, but is added differently.
 #[test]
-fn task_3_a_column_is_added_to_a_square() {
+fn task_3_add_broadcasts_a_column() {
     let mut g = Graph::default();
     let square = assert_good("a square", || g.values(&[3, 3], &[0.0; 9]));
     let column = assert_good("a column", || g.values(&[1, 3], &[1.0, 2.0, 3.0]));
@@ -74,7 +74,7 @@ fn task_3_a_column_is_added_to_a_square() {
 }
 
 #[test]
-pub(super) fn task_3_graphs_are_pytorchs() {
+pub(super) fn task_3_graphs_match_pytorch() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_3_graph/") {
         let case = fixtures.case(&name);
@@ -90,7 +90,7 @@ pub(super) fn task_3_graphs_are_pytorchs() {
 
 /// Only nodes of the order are computed. Other nodes may be invalid.
 #[test]
-fn task_3_what_is_not_in_the_order_is_left_alone() {
+fn task_3_nodes_outside_the_order_are_not_computed() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[3]);
     let table = weight(&mut g, &tensor(&[2, 3], vec![0.5; 6]));
@@ -153,7 +153,7 @@ fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
 /// quantizes it once, with the coarser scales; a graph that quantizes it for each weight gets other
 /// numbers.
 #[test]
-fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
+fn task_3_shared_input_is_prepared_once_for_all_weights() {
     let plan = int8_plan();
     let weights = [blocks(TensorType::Q8_0, 3, 5), blocks(TensorType::Q6_K, 4, 6)];
     let x = rows(2, SUPER_BLOCK, 7);
@@ -175,7 +175,7 @@ fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
 /// The second product of an input uses what the first one prepared, in integers and in floats. It
 /// does not read the input again.
 #[test]
-fn task_3_a_second_product_prepares_nothing() {
+fn task_3_second_product_reuses_the_prepared_input() {
     for (kind, plan) in [("integers", int8_plan()), ("floats", plan(Rung::Naive, 1))] {
         let weights = [blocks(TensorType::Q8_0, 3, 8), blocks(TensorType::Q8_0, 4, 9)];
         let x = rows(1, SUPER_BLOCK, 10);
@@ -208,7 +208,7 @@ fn inputs_of(pass: u64) -> [Vec<f32>; 2] {
 
 /// A prepared input is not valid in the next pass, nor for another node.
 #[test]
-fn task_3_what_was_prepared_is_not_kept_too_long() {
+fn task_3_prepared_input_is_valid_for_one_node_and_pass() {
     let plan = int8_plan();
     let weights = [blocks(TensorType::Q8_0, 3, 15), blocks(TensorType::Q8_0, 3, 16)];
     let mut executor = Executor::default();
@@ -260,7 +260,7 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
 /// Rows that are not contiguous, in products with a weight and with other numbers. The weight is
 /// multiplied by the same rows in their own order first.
 #[test]
-fn task_3_rows_that_lie_apart() {
+fn task_3_mul_mat_of_noncontiguous_rows() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[4, 3, 2]);
     let turned = assert_good("permute of [4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
@@ -280,7 +280,7 @@ fn task_3_rows_that_lie_apart() {
 
 /// One executor, first with a large graph, then with a small one, then with the large one again.
 #[test]
-fn task_3_buffers_are_kept_and_written_over() {
+fn task_3_executor_runs_graphs_of_different_sizes() {
     let mut executor = Executor::default();
     for n in [5, 2, 7, 2] {
         let mut g = Graph::default();

@@ -42,7 +42,7 @@ fn tokens(case: &Case) -> Vec<u32> {
 }
 
 #[test]
-fn task_4_models_are_pytorchs() {
+fn task_4_models_match_pytorch() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
@@ -103,7 +103,7 @@ fn same_as_week_2(what: &str, model: &Model, plan: &Plan) {
 }
 
 #[test]
-fn task_4_bit_for_bit_as_week_2() {
+fn task_4_f32_logits_equal_week_2_bit_for_bit() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
@@ -125,7 +125,7 @@ fn task_4_bit_for_bit_as_week_2() {
 
 /// The same on integer kernels: which input is prepared for which weights affects the last bits.
 #[test]
-fn task_4_bit_for_bit_on_integers() {
+fn task_4_q8_0_logits_equal_week_2_bit_for_bit() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
@@ -160,7 +160,7 @@ fn half(x: f32) -> ([u8; 2], f32) {
 
 /// Names tell the layer of a node. After the last layer, the prefix is reset.
 #[test]
-fn task_4_nodes_are_named_by_their_layer() {
+fn task_4_node_names_begin_with_their_layer() {
     let fixtures = Fixtures::open("week4_day2");
     let model = model(&fixtures.case("task_4_model/llama"), f32s);
     let (g, logits) = assert_good("build", || build(&model, PassShape { rows: 2, wanted: 1 }));
@@ -180,7 +180,7 @@ fn task_4_nodes_are_named_by_their_layer() {
 
 /// While the size of a pass stays the same, the graph is reused and nothing is allocated.
 #[test]
-fn task_4_passes_of_one_size_share_a_graph() {
+fn task_4_graph_is_reused_for_passes_of_one_size() {
     let fixtures = Fixtures::open("week4_day2");
     let case = fixtures.case("task_4_model/qwen3");
     resting_on(&PARTS, || {
@@ -212,7 +212,7 @@ fn task_4_passes_of_one_size_share_a_graph() {
 
 /// A layer stores its keys and values before its attention, in any order.
 #[test]
-fn task_4_attention_waits_for_the_cache() {
+fn task_4_each_layer_stores_before_attention() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
@@ -247,7 +247,7 @@ fn task_4_attention_waits_for_the_cache() {
 }
 
 #[test]
-fn task_4_a_pass_without_rows_is_refused() {
+fn task_4_build_rejects_invalid_pass_shapes() {
     let fixtures = Fixtures::open("week4_day2");
     let model = model(&fixtures.case("task_4_model/qwen2"), f32s);
     for shape in [PassShape { rows: 0, wanted: 0 }, PassShape { rows: 2, wanted: 3 }] {

@@ -30,7 +30,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn task_5_nodes_and_arrows() {
+fn task_5_dot_has_expected_nodes_and_arrows() {
     resting_on(&[NODES], || {
         let (g, order) = guide();
         let text = assert_accepts("dot", || dot(&g, &order));
@@ -76,7 +76,7 @@ fn task_5_nodes_and_arrows() {
 
 /// The provided picture has as many boxes and lines as the text has nodes and arrows.
 #[test]
-fn task_5_the_picture_beside_it() {
+fn task_5_svg_and_dot_have_equal_node_and_arrow_counts() {
     resting_on(&[NODES], || {
         let (g, order) = guide();
         let picture = svg(&g, &order);

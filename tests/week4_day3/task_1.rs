@@ -14,7 +14,7 @@ fn seen(lives: &[Lifetime]) -> Vec<[usize; 4]> {
 }
 
 #[test]
-pub(super) fn task_1_from_when_to_when() {
+pub(super) fn task_1_lifetimes_have_expected_first_and_last_steps() {
     each("task_3_graph/", |case| {
         let (g, order, results) = graph_of(case);
         let expected: Vec<[usize; 4]> = case
@@ -48,7 +48,7 @@ pub(super) fn task_1_from_when_to_when() {
 
 /// Uses lifetimes that are written out, so that nothing else must be right.
 #[test]
-fn task_1_what_no_plan_can_do_without() {
+fn task_1_lower_bound_is_the_peak_of_live_bytes() {
     let mut g = Graph::default();
     let node = g.values(&[1], &[0.0]).expect("values must accept these numbers");
     let life = |bytes, first, last| Lifetime { node, bytes, first, last };
@@ -95,7 +95,7 @@ fn task_1_what_no_plan_can_do_without() {
 /// Only nodes of the order have a lifetime.
 /// A view has no buffer. If it is a result, its root's buffer stays until the end.
 #[test]
-fn task_1_a_result_that_is_a_view() {
+fn task_1_root_of_a_view_result_lives_to_the_end() {
     let mut g = Graph::default();
     let x = g.values(&[20], &[1.0; 20]).expect("values must accept these numbers");
     let y = g.add(x, x).expect("add must accept these nodes");
@@ -111,7 +111,7 @@ fn task_1_a_result_that_is_a_view() {
 }
 
 #[test]
-fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
+fn task_1_nodes_outside_the_order_have_no_lifetime() {
     let mut g = Graph::default();
     let x = g.values(&[20], &[1.0; 20]).expect("values must accept these numbers");
     let y = g.add(x, x).expect("add must accept these nodes");

@@ -6,7 +6,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 use super::{each, list};
 
 #[test]
-pub(super) fn task_2_parts_come_and_go() {
+pub(super) fn task_2_allocate_and_release_track_free_parts_and_peak() {
     each("task_2_arena/", |case| {
         let (mut arena, mut lent, mut done) = (Arena::default(), Vec::new(), Vec::new());
         for step in case.value("steps").as_array().expect("a list") {
@@ -35,7 +35,7 @@ pub(super) fn task_2_parts_come_and_go() {
 }
 
 #[test]
-fn task_2_what_is_not_lent_cannot_come_back() {
+fn task_2_panics_on_invalid_release_or_zero_bytes() {
     let lent = || {
         let mut arena = Arena::default();
         arena.allocate(64);
@@ -68,7 +68,7 @@ fn task_2_what_is_not_lent_cannot_come_back() {
 /// Compares with a list of units, each free or not: no part overlaps another, and adjacent free
 /// parts are merged.
 #[test]
-fn task_2_ten_thousand_operations() {
+fn task_2_ten_thousand_random_operations() {
     let (mut arena, mut used, mut lent) = (Arena::default(), Vec::new(), Vec::new());
     let mut state = 7u64;
     let mut below = |n: usize| {

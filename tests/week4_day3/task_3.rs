@@ -79,7 +79,7 @@ fn expected(case: &Case, which: &str) -> (Vec<[usize; 3]>, usize) {
 }
 
 #[test]
-fn task_3_where_each_node_lies() {
+fn task_3_plan_has_expected_parts_and_peak() {
     each("task_3_graph/", |case| {
         resting_on(&[LIVES, ARENA], || {
             let (g, order, results) = graph_of(case);
@@ -97,7 +97,7 @@ fn task_3_where_each_node_lies() {
 }
 
 #[test]
-fn task_3_planned_numbers_are_pytorchs() {
+fn task_3_planned_results_match_pytorch() {
     each("task_3_graph/", |case| {
         resting_on(&[LIVES, ARENA], || {
             let (g, order, results) = graph_of(case);
@@ -114,7 +114,7 @@ fn task_3_planned_numbers_are_pytorchs() {
 
 /// Sixteen numbers are 64 bytes.
 #[test]
-fn task_3_what_nobody_reads_makes_room() {
+fn task_3_plan_reuses_the_part_of_an_unread_node() {
     resting_on(&[LIVES, ARENA], || {
         let mut g = Graph::default();
         let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
@@ -132,7 +132,7 @@ fn task_3_what_nobody_reads_makes_room() {
 }
 
 #[test]
-fn task_3_over_a_source_that_is_a_view() {
+fn task_3_plan_writes_in_place_over_the_root_of_a_view() {
     resting_on(&[LIVES, ARENA], || {
         let mut g = Graph::default();
         let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
@@ -188,7 +188,7 @@ fn small(seed: u64) -> Vec<f32> {
 /// With and without a plan, a graph gives the same numbers, bit for bit, even if unwritten memory
 /// is NaN.
 #[test]
-fn task_3_random_graphs_come_to_the_same() {
+fn task_3_plan_does_not_change_results_of_random_graphs() {
     resting_on(&[LIVES, ARENA], || {
         for seed in 0..100 {
             let (g, _, results) = random_graph(seed);
@@ -220,7 +220,7 @@ fn task_3_random_graphs_come_to_the_same() {
 /// The model of the course in one arena: week 2's logits, and nothing is allocated while the size
 /// of a pass stays the same.
 #[test]
-fn task_3_a_model_in_one_arena() {
+fn task_3_planned_logits_equal_week_2_without_allocating() {
     resting_on(&[LIVES, ARENA], || {
         // Attention in one pass, which sets nothing aside.
         let (attention, kernels) = (AttentionKind::Streaming, Rung::Fused.into());
@@ -252,7 +252,7 @@ fn task_3_a_model_in_one_arena() {
 }
 
 #[test]
-fn task_3_the_peak_is_near_the_bound() {
+fn task_3_plan_peak_is_near_the_lower_bound() {
     resting_on(&[LIVES, ARENA], || {
         let model = story();
         for rows in [1, 7, 64, 512] {

@@ -26,7 +26,7 @@ fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn task_1_bytes_lie_where_they_were_put() {
+fn task_1_download_returns_uploaded_bytes() {
     let mut cpu = Cpu::default();
     let [one, two] = [12, 16].map(|bytes| cpu.allocate(bytes).expect("allocate must succeed"));
     let upload = |cpu: &mut Cpu, buffer, offset, bytes: &[u8]| {
@@ -55,7 +55,7 @@ fn task_1_bytes_lie_where_they_were_put() {
 }
 
 #[test]
-fn task_1_nothing_beyond_the_end() {
+fn task_1_upload_and_download_reject_invalid_places() {
     let mut cpu = Cpu::default();
     let [buffer, gone] = [64, 64].map(|bytes| cpu.allocate(bytes).expect("allocate must succeed"));
     cpu.release(gone).expect("release must succeed");
@@ -224,7 +224,7 @@ fn ends(case: &Case, ids: &[NodeId]) -> Vec<NodeId> {
 }
 
 #[test]
-pub(super) fn task_1_graphs_in_buffers() {
+pub(super) fn task_1_compute_matches_pytorch_with_any_buffer_sharing() {
     each("task_4_numbers/", |case| {
         let (g, ids) = graph_of(case);
         let results = ends(case, &ids);
@@ -254,7 +254,7 @@ pub(super) fn task_1_graphs_in_buffers() {
 
 /// Weights, tokens, a cache: the same as day 2's executor, bit for bit.
 #[test]
-fn task_1_a_model_in_buffers() {
+fn task_1_compute_equals_day_2_executor_bit_for_bit() {
     each("task_2_model/all_supported", |case| {
         let (g, ids) = graph_of(case);
         let results = [ids[ids.len() - 1]];
@@ -302,7 +302,7 @@ fn read_from_the_graph() -> &'static str {
 }
 
 #[test]
-fn task_1_places_that_cannot_be() {
+fn task_1_compute_rejects_invalid_places() {
     type Change = fn(&mut Laid, [NodeId; 4]);
     type Case = (&'static str, usize, Change, fn(&Fault) -> bool);
     let cases: [Case; 7] = [

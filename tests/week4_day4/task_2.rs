@@ -46,7 +46,7 @@ fn told(g: &Graph, pinned: &[Option<usize>]) -> Vec<String> {
 }
 
 #[test]
-pub(super) fn task_2_who_has_no_choice() {
+pub(super) fn task_2_pin_returns_expected_backends() {
     each("task_2_model/", |case| {
         let (g, ids) = graph_of(case);
         let homes = case.value("homes").as_array().expect("a list").iter().map(list);
@@ -80,7 +80,7 @@ pub(super) fn task_2_who_has_no_choice() {
 
 /// A product with a weight, through views of views of it.
 #[test]
-fn task_2_views_of_views_of_a_weight() {
+fn task_2_pin_follows_nested_views_of_a_weight() {
     for views in 1..4 {
         let mut g = Graph::default();
         let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
@@ -110,7 +110,7 @@ fn task_2_views_of_views_of_a_weight() {
 }
 
 #[test]
-fn task_2_what_is_not_in_the_order_does_not_count() {
+fn task_2_pin_ignores_nodes_outside_the_order() {
     each("task_2_model/no_rows_by_number", |case| {
         let (g, ids) = graph_of(case);
         let twins = [Twin::without(&["embed"])];
@@ -127,7 +127,7 @@ fn task_2_what_is_not_in_the_order_does_not_count() {
 }
 
 #[test]
-fn task_2_what_nobody_supports_is_refused() {
+fn task_2_pin_rejects_unsupported_nodes() {
     each("task_2_model/all_supported", |case| {
         let (g, ids) = graph_of(case);
         for (lacks, words) in [

@@ -25,7 +25,7 @@ pub(super) fn copies(g: &Graph, order: &[NodeId], placed: &[Option<usize>]) -> u
 }
 
 #[test]
-pub(super) fn task_3_fewest_copies() {
+pub(super) fn task_3_fewest_copies_returns_expected_placements() {
     each("task_3_graph/", |case| {
         let (g, ids) = graph_of(case);
         let pinned = backends(case.value("pinned"));
@@ -38,7 +38,7 @@ pub(super) fn task_3_fewest_copies() {
 
 /// A node that reads a view reads the bytes of its root, however many views are in between.
 #[test]
-fn task_3_views_of_views() {
+fn task_3_fewest_copies_follows_nested_views() {
     for views in 1..4 {
         let mut g = Graph::default();
         let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
@@ -68,7 +68,7 @@ fn task_3_views_of_views() {
 
 /// Compares with all possible placements.
 #[test]
-fn task_3_nobody_does_with_fewer() {
+fn task_3_fewest_copies_is_optimal_for_random_graphs() {
     for seed in 0..60 {
         let (g, results, mut below) = random_graph(seed);
         let order = g.order(&results);

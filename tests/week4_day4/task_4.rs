@@ -89,7 +89,7 @@ fn assert_no_view_is_copied(what: &str, schedule: &Schedule, expected: &Seen) {
 }
 
 #[test]
-pub(super) fn task_4_splits() {
+pub(super) fn task_4_schedule_has_expected_splits_and_copies() {
     each("task_4_graph/", |case| {
         let schedule = split(case, |ids| vec![ids[ids.len() - 1]]);
         let what = format!("{}: (backend, copies, nodes) of each split", case.name());
@@ -109,7 +109,7 @@ pub(super) fn task_4_splits() {
 
 /// A result is read where its bytes are, and a view's bytes are those of its root.
 #[test]
-fn task_4_a_result_that_is_a_view() {
+fn task_4_view_result_is_owned_by_its_roots_backend() {
     let mut g = Graph::default();
     let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
     let sum = g.add(x, x).expect("add must accept these nodes");
@@ -130,7 +130,7 @@ fn task_4_a_result_that_is_a_view() {
 
 /// Like the test above, with a view of a view.
 #[test]
-fn task_4_a_result_that_is_a_view_of_a_view() {
+fn task_4_nested_view_result_is_owned_by_its_roots_backend() {
     let mut g = Graph::default();
     let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
     let sum = g.add(x, x).expect("add must accept these nodes");
@@ -156,7 +156,7 @@ fn task_4_a_result_that_is_a_view_of_a_view() {
 
 /// Nodes on several backends may read the same view of a leaf.
 #[test]
-pub(super) fn task_4_a_view_of_a_leaf() {
+pub(super) fn task_4_view_of_a_leaf_is_not_copied() {
     let mut g = Graph::default();
     let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
     let view = g.reshape(x, &[2, 2]).expect("reshape must accept these sizes");
@@ -172,7 +172,7 @@ pub(super) fn task_4_a_view_of_a_leaf() {
 }
 
 #[test]
-fn task_4_numbers_are_pytorchs_wherever_they_are_computed() {
+fn task_4_results_on_several_backends_match_pytorch() {
     each("task_4_numbers/", |case| {
         resting_on(&[CPU], || {
             let results = list(case.value("results"));

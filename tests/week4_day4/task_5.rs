@@ -61,7 +61,7 @@ const PARTS: [(usize, std::ops::Range<usize>); 6] =
     [(0, 64..192), (0, 192..256), (1, 0..64), (0, 64..192), (1, 128..130), (1, 64..128)];
 
 #[test]
-fn task_5_one_pointer_for_a_whole_file() {
+fn task_5_weights_share_one_host_pointer_per_file() {
     let mut twin = Twin::default().with_host_pointers();
     let (counts, files, mut weights) = (twin.counts(), [file(256), file(300)], Weights::default());
     for (i, (which, range)) in PARTS.into_iter().enumerate() {
@@ -86,7 +86,7 @@ fn task_5_one_pointer_for_a_whole_file() {
 }
 
 #[test]
-fn task_5_uploaded_where_there_is_no_pointer() {
+fn task_5_weights_are_uploaded_without_host_pointers() {
     let mut twin = Twin::default();
     let (counts, files, mut weights) = (twin.counts(), [file(256), file(300)], Weights::default());
     for (i, (which, range)) in PARTS.into_iter().enumerate() {
@@ -111,7 +111,7 @@ fn task_5_uploaded_where_there_is_no_pointer() {
 }
 
 #[test]
-fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
+fn task_5_unaligned_weights_are_uploaded() {
     let mut twin = Twin::default().with_host_pointers().with_alignment(64);
     let (counts, whole, mut weights) = (twin.counts(), file(512), Weights::default());
     for (range, in_place) in [(128..192, true), (96..160, false), (192..200, true), (8..12, false)]
@@ -137,7 +137,7 @@ fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
 
 /// Parts with the same start, and files of the same length.
 #[test]
-fn task_5_weights_are_told_apart() {
+fn task_5_weights_are_identified_by_address_and_length() {
     for pointers in [false, true] {
         let twin = Twin::default();
         let mut twin = if pointers { twin.with_host_pointers() } else { twin };
@@ -164,7 +164,7 @@ fn task_5_weights_are_told_apart() {
 }
 
 #[test]
-fn task_5_a_device_that_is_full_or_lost() {
+fn task_5_place_returns_an_error_on_full_or_lost_device() {
     let mut twin = Twin::default().with_limit(100);
     let (counts, mut weights) = (twin.counts(), Weights::default());
     let whole = file(256);
@@ -207,7 +207,7 @@ fn task_5_a_device_that_is_full_or_lost() {
 /// The model of the course on a twin that cannot attend, and the processor: week 2's logits, the
 /// expected number of copies in each pass, and nothing allocated while the size stays the same.
 #[test]
-fn task_5_the_model_of_the_course_on_two_backends() {
+fn task_5_logits_equal_week_2_on_one_and_two_backends() {
     resting_on(&[CPU, PINS, CUT, SPLITS], || {
         // Attention in one pass, which sets nothing aside.
         let kernels = Rung::Fused.into();
@@ -281,7 +281,7 @@ fn task_5_the_model_of_the_course_on_two_backends() {
 /// A graph of another size: the old graph's own buffers are released, and no weight is uploaded
 /// again.
 #[test]
-fn task_5_another_size_moves_no_weight() {
+fn task_5_new_pass_size_copies_no_weights_again() {
     resting_on(&[CPU, PINS, CUT, SPLITS], || {
         let (model, plan) = (story(), plan());
         let twin = Twin::default();
@@ -314,7 +314,7 @@ fn task_5_another_size_moves_no_weight() {
 
 /// With any placement, a graph gives the same numbers, bit for bit.
 #[test]
-fn task_5_random_placements_come_to_the_same() {
+fn task_5_random_placements_do_not_change_results() {
     resting_on(&[CPU], || {
         for seed in 0..60 {
             let (g, results, mut below) = random_graph(seed);
@@ -350,7 +350,7 @@ fn task_5_random_placements_come_to_the_same() {
 /// A device that fails at any call, or has little memory: each error is one line, and no buffer is
 /// left.
 #[test]
-fn task_5_a_device_that_breaks_down() {
+fn task_5_device_errors_are_one_line_and_leak_no_buffers() {
     resting_on(&[CPU, PINS, CUT], || {
         let (g, results, _) = random_graph(3);
         let order = g.order(&results);

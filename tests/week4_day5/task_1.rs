@@ -13,7 +13,7 @@ use tiny_llm_harness::{
 use super::{UNTOUCHED, bytes_of, check, each, gpu, numbers, run, upload};
 
 #[test]
-pub(super) fn task_1_enough_workgroups_and_no_more() {
+pub(super) fn task_1_dispatch_size_returns_the_fewest_workgroups() {
     each("task_1_dispatch/", |case| {
         let (n, per_group) = (case.count("n"), case.count("per_group") as u32);
         let what = format!("{}: dispatch_size({n}, {per_group})", case.name());
@@ -42,23 +42,23 @@ fn elementwise(which: Which) -> impl Fn(&Case) {
 }
 
 #[test]
-fn task_1_sums() {
+fn task_1_add_matches_pytorch() {
     each("task_1_add/", elementwise(Which::Add));
 }
 
 #[test]
-fn task_1_gates() {
+fn task_1_silu_gate_matches_pytorch() {
     each("task_1_silu/", elementwise(Which::SiluGate));
 }
 
 pub(super) fn both() {
-    task_1_sums();
-    task_1_gates();
+    task_1_add_matches_pytorch();
+    task_1_silu_gate_matches_pytorch();
 }
 
 /// Workgroups in several rows: more than needed, and each output is computed once.
 #[test]
-fn task_1_rows_of_workgroups() {
+fn task_1_kernels_are_independent_of_the_workgroup_grid() {
     for which in [Which::Add, Which::SiluGate] {
         let text = which.text();
         let gpu = gpu();
@@ -96,7 +96,7 @@ fn task_1_rows_of_workgroups() {
 
 /// An error in WGSL is reported with its line, and a correct kernel is compiled only once.
 #[test]
-fn task_1_a_text_that_is_wrong_is_shown() {
+fn task_1_kernels_compile_once_and_errors_name_the_cause() {
     let gpu = gpu();
     let kernels = Kernels::new(&gpu);
     let kernel = assert_good("add", || kernels.get(Which::Add));

@@ -5,7 +5,7 @@ use tiny_llm::week4::gpu::kernels::Which;
 use super::{check, each, gpu, numbers, upload};
 
 #[test]
-pub(super) fn task_2_rows_over_their_root_mean_square() {
+pub(super) fn task_2_rms_norm_matches_pytorch() {
     each("task_2_norm/", |case| {
         let gpu = gpu();
         let (rows, width) = (case.count("rows") as u32, case.count("width") as u32);

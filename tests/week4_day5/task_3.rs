@@ -5,7 +5,7 @@ use tiny_llm::week4::gpu::kernels::Which;
 use super::{check, each, gpu, matrix, numbers, type_of, upload};
 
 #[test]
-pub(super) fn task_3_blocks_as_they_lie_in_the_file() {
+pub(super) fn task_3_mat_vec_matches_pytorch() {
     each("task_3_mat_vec/", |case| {
         let gpu = gpu();
         let [rows, k, columns] = ["rows", "k", "columns"].map(|name| case.count(name));

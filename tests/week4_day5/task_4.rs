@@ -6,7 +6,7 @@ use tiny_llm_harness::check::resting_on;
 use super::{MAT_VEC, check, each, gpu, matrix, numbers, type_of, upload};
 
 #[test]
-pub(super) fn task_4_tiles_and_their_edges() {
+pub(super) fn task_4_mat_mat_matches_pytorch() {
     resting_on(&[MAT_VEC], || {
         each("task_4_mat_mat/", |case| {
             let gpu = gpu();
@@ -24,7 +24,7 @@ pub(super) fn task_4_tiles_and_their_edges() {
 /// The work of unpacking is shared: a tile of sixteen columns unpacks a block once, not once for
 /// each column. Checked in the text, which must have memory of the workgroup and a barrier.
 #[test]
-fn task_4_what_is_unpacked_is_shared() {
+fn task_4_mat_mat_shares_unpacked_weights_in_the_workgroup() {
     let text = tiny_llm::week4::gpu::mat_mat::mat_mat();
     for part in ["var<workgroup>", "workgroupBarrier()"] {
         assert!(

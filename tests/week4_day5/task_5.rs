@@ -5,7 +5,7 @@ use tiny_llm::week4::gpu::kernels::Which;
 use super::{check, each, gpu, numbers, upload};
 
 #[test]
-fn task_5_attention_is_pytorchs() {
+fn task_5_attention_matches_pytorch() {
     each("task_5_attention/", |case| {
         let gpu = gpu();
         let names = ["rows", "heads", "kv_heads", "d", "first"];

@@ -70,7 +70,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
 }
 
 #[test]
-fn task_6_an_mlp_in_one_submission() {
+fn task_6_mlp_runs_six_kernels_in_one_submission() {
     let fixtures = Fixtures::open("week4_day5");
     let case = fixtures.case("task_6_mlp/mixed");
     resting_on(&PARTS, || {
@@ -89,7 +89,7 @@ fn task_6_an_mlp_in_one_submission() {
 /// From one column to more than a tile has: each kernel is used where it should be, and both give
 /// the same.
 #[test]
-fn task_6_few_columns_and_many() {
+fn task_6_product_chooses_the_kernel_by_column_count() {
     resting_on(&PARTS, || {
         each("task_4_mat_mat/q8_0_edges", |case| {
             let gpu = gpu();
@@ -124,7 +124,7 @@ fn task_6_few_columns_and_many() {
 
 /// The model of the course on the device alone: week 2's tokens, and one submission a pass.
 #[test]
-fn task_6_a_model_on_the_device() {
+fn task_6_model_matches_week_2_in_one_submission_per_pass() {
     let before = gpu();
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
     let model = load_folder(&model, 64).expect("the model that comes with the course");

@@ -7,7 +7,7 @@ use super::{each, flag, list, number, numbers};
 use tiny_llm_formats::tensor::tensor;
 
 #[test]
-pub(crate) fn task_1_weights_are_transformers() {
+pub(crate) fn task_1_route_matches_transformers() {
     each("task_1_route/", |case| {
         let (logits, k) = (case.tensor("logits"), number(case, "k"));
         let routing = match case.value("kind").as_str().expect("a name") {
@@ -31,7 +31,7 @@ pub(crate) fn task_1_weights_are_transformers() {
 }
 
 #[test]
-fn task_1_equal_logits_go_to_the_lower_number() {
+fn task_1_top_k_prefers_the_lower_index_on_ties() {
     for (logits, expected) in [
         (&[1.0, 3.0, 3.0, 2.0, 3.0][..], &[1, 2, 4, 3][..]),
         (&[0.0; 6], &[0, 1, 2]),
@@ -50,7 +50,7 @@ fn task_1_equal_logits_go_to_the_lower_number() {
 
 /// With many experts, an unstable sort no longer keeps the order of equal logits.
 #[test]
-fn task_1_equal_logits_of_128_experts() {
+fn task_1_top_k_is_stable_for_128_experts() {
     let logits: Vec<f32> = (0..128_u8).map(|expert| f32::from(expert % 3)).collect();
     let mut chosen = vec![99; 40];
     top_k(&logits, &mut chosen);
@@ -62,14 +62,14 @@ fn task_1_equal_logits_of_128_experts() {
 }
 
 #[test]
-fn task_1_equal_zeros_of_either_sign() {
+fn task_1_top_k_treats_zeros_of_either_sign_as_equal() {
     let mut chosen = [99; 3];
     top_k(&[-0.0, 0.0, -1.0], &mut chosen);
     assert_answer("the best experts of [−0, 0, −1], the best first", &chosen, &[0, 1, 2]);
 }
 
 #[test]
-fn task_1_logits_far_from_zero() {
+fn task_1_route_is_shift_invariant() {
     let near = [-1.0, 0.5, -0.25, 0.0];
     for routing in [
         Routing::SoftmaxFirst { renormalize: false },
@@ -94,7 +94,7 @@ fn task_1_logits_far_from_zero() {
 }
 
 #[test]
-fn task_1_more_than_there_are() {
+fn task_1_top_k_panics_on_k_above_the_expert_count() {
     let mut chosen = [0; 3];
     assert_panics("top_k of 3 experts from 2 logits", || top_k(&[1.0, 2.0], &mut chosen));
 }

@@ -13,7 +13,7 @@ use tiny_llm_harness::{
 use super::{GROUPS, each, list, number, numbers, plan};
 
 #[test]
-pub(crate) fn task_2_groups_are_in_order() {
+pub(crate) fn task_2_group_lists_assignments_by_expert() {
     each("task_2_group/", |case| {
         let found = group(&list(case, "chosen"), number(case, "experts"));
         let what = format!("{}: assignments {:?}", case.name(), list(case, "chosen"));
@@ -24,7 +24,7 @@ pub(crate) fn task_2_groups_are_in_order() {
 
 /// An unstable sort of this many choices changes their order.
 #[test]
-fn task_2_groups_of_many() {
+fn task_2_group_is_stable_for_200_assignments() {
     let chosen: Vec<usize> = (0..200).map(|a| a * a % 7 % 3).collect();
     let found = group(&chosen, 4);
     let of = |expert| (0..200).filter(|&a| chosen[a] == expert).collect::<Vec<usize>>();
@@ -36,7 +36,7 @@ fn task_2_groups_of_many() {
 }
 
 #[test]
-fn task_2_an_expert_that_is_not_there() {
+fn task_2_group_panics_on_invalid_expert() {
     assert_panics("group with expert 4 of 4", || group(&[0, 4], 4));
 }
 
@@ -54,7 +54,7 @@ fn stack(case: &Case) -> Vec<Matrix> {
 }
 
 #[test]
-fn task_2_each_row_meets_its_own_expert() {
+fn task_2_indexed_matmul_matches_pytorch() {
     resting_on(&[GROUPS], || {
         // What an earlier, larger product has left behind.
         let mut work = Gathered { output: vec![9.0; 4096], ..Gathered::default() };
@@ -75,7 +75,7 @@ fn task_2_each_row_meets_its_own_expert() {
 /// Blocks of 256 weights need activations with one scale for 256 values. The result is close to
 /// that with f32 activations.
 #[test]
-fn task_2_experts_in_long_blocks() {
+fn task_2_indexed_matmul_with_q4_k_weights() {
     resting_on(&[GROUPS], || {
         let (rows, cols) = (4, 512);
         let block = |i: usize| {
@@ -109,7 +109,7 @@ fn task_2_experts_in_long_blocks() {
 
 /// Buffers that are large enough are reused, so that a decoded token allocates nothing.
 #[test]
-fn task_2_room_is_kept() {
+fn task_2_indexed_matmul_reuses_its_buffers() {
     resting_on(&[GROUPS], || {
         let stack = vec![Matrix::from_f32(2, 3, &[0.5; 6]); 4];
         let groups = group(&[0, 3, 1, 2], 4);
@@ -130,7 +130,7 @@ fn task_2_room_is_kept() {
 
 /// A call may need more room than the call before it.
 #[test]
-fn task_2_room_grows() {
+fn task_2_indexed_matmul_grows_its_buffers() {
     resting_on(&[GROUPS], || {
         let stack = [1.0, 2.0, 3.0, 4.0].map(|weight| Matrix::from_f32(2, 3, &[weight; 6]));
         let mut work = Gathered::default();
@@ -152,7 +152,7 @@ fn task_2_room_grows() {
 }
 
 #[test]
-fn task_2_rows_that_are_not_there() {
+fn task_2_indexed_matmul_panics_on_wrong_row_count() {
     resting_on(&[GROUPS], || {
         let stack = vec![Matrix::from_f32(2, 3, &[0.0; 6]); 4];
         let groups = group(&[0, 3, 1, 2], 4);
@@ -169,7 +169,7 @@ fn task_2_rows_that_are_not_there() {
 }
 
 #[test]
-fn task_2_experts_are_weighed() {
+fn task_2_combine_matches_pytorch() {
     each("task_2_combine/", |case| {
         let (outputs, weights) = (case.tensor("outputs"), numbers(&case.tensor("weights")));
         let (tokens, width) = (number(case, "tokens"), outputs.shape()[1]);

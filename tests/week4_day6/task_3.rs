@@ -10,7 +10,7 @@ use tiny_llm_harness::check::{assert_agrees, resting_on};
 use super::{SINKS, each, flat, numbers};
 
 #[test]
-pub(crate) fn task_3_a_sink_takes_its_share() {
+pub(crate) fn task_3_softmax_with_sink_matches_pytorch() {
     each("task_3_softmax/", |case| {
         let mut scores = numbers(&case.tensor("scores"));
         let sink = case.value("sink").as_f64().expect("a number") as f32;
@@ -20,7 +20,7 @@ pub(crate) fn task_3_a_sink_takes_its_share() {
 }
 
 #[test]
-fn task_3_nothing_visible_leaves_all_to_the_sink() {
+fn task_3_softmax_with_sink_of_fully_masked_scores_is_zero() {
     let mut scores = [f32::NEG_INFINITY; 3];
     softmax_with_sink(&mut scores, -2.0);
     if scores == [0.0; 3] {
@@ -39,7 +39,7 @@ fn task_3_nothing_visible_leaves_all_to_the_sink() {
 
 /// The online softmax gives the same weights, score by score.
 #[test]
-fn task_3_an_online_softmax_begins_with_the_sink() {
+fn task_3_begin_counts_the_sink_in_online_softmax() {
     resting_on(&[SINKS], || {
         for (sink, scores) in [
             (0.5, vec![1.0, -2.0, 3.0, 0.25, 2.0]),
@@ -76,7 +76,7 @@ fn task_3_an_online_softmax_begins_with_the_sink() {
 }
 
 #[test]
-fn task_3_attention_is_transformers() {
+fn task_3_attend_with_sinks_matches_transformers() {
     each("task_3_attend/", |case| {
         let [q, k, v] = ["q", "k", "v"].map(|name| case.tensor(name));
         let sinks = numbers(&case.tensor("sinks"));

@@ -14,7 +14,7 @@ const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few. S
     `window - 1` positions before the row's own position.";
 
 #[test]
-pub(crate) fn task_4_rows_see_what_the_mask_says() {
+pub(crate) fn task_4_visible_matches_transformers() {
     each("task_4_visible/", |case| {
         let window = window(case);
         let expected = list(case, "starts").into_iter().zip(list(case, "ends"));
@@ -44,7 +44,7 @@ pub(crate) fn task_4_rows_see_what_the_mask_says() {
 }
 
 #[test]
-fn task_4_pages_go_when_nobody_sees_them() {
+fn task_4_pages_out_counts_pages_no_later_row_sees() {
     each("task_4_pages/", |case| {
         let (window, page) = (window(case), number(case, "page"));
         let shown = shown(window);
@@ -72,7 +72,7 @@ fn shown(window: Option<usize>) -> String {
 
 /// Decodes token by token and releases pages: no more are in use than the window needs.
 #[test]
-fn task_4_pages_go_back_to_the_pool() {
+fn task_4_slide_releases_pages_outside_the_window() {
     resting_on(&[WINDOWS], || {
         each("task_4_pages/", |case| {
             let (window, page) = (window(case), number(case, "page"));
@@ -119,7 +119,7 @@ fn task_4_pages_go_back_to_the_pool() {
 }
 
 #[test]
-fn task_4_what_is_gone_is_not_found() {
+fn task_4_find_returns_none_for_released_pages() {
     resting_on(&[WINDOWS], || {
         let mut pool = BlockPool::new(8);
         let mut table = PageTable::new(Some(4), 4);
@@ -143,7 +143,7 @@ fn task_4_what_is_gone_is_not_found() {
 
 /// `next` may be smaller than before, or beyond the pages of the table.
 #[test]
-fn task_4_pages_go_once_whatever_comes_next() {
+fn task_4_slide_releases_each_page_once() {
     resting_on(&[WINDOWS], || {
         let mut pool = BlockPool::new(8);
         let mut table = PageTable::new(Some(4), 4);

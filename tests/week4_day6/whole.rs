@@ -87,28 +87,28 @@ fn check(name: &str) {
 }
 
 #[test]
-fn task_4_qwen3_moe_from_a_folder() {
+fn task_4_qwen3_moe_from_folder_matches_transformers() {
     check("qwen3_moe/folder");
 }
 
 #[test]
-fn task_4_qwen3_moe_from_gguf() {
+fn task_4_qwen3_moe_from_gguf_matches_transformers() {
     check("qwen3_moe/gguf");
 }
 
 #[test]
-fn task_4_gpt_oss_from_a_folder() {
+fn task_4_gpt_oss_from_folder_matches_transformers() {
     check("gpt_oss/folder");
 }
 
 #[test]
-fn task_4_gpt_oss_from_gguf() {
+fn task_4_gpt_oss_from_gguf_matches_transformers() {
     check("gpt_oss/gguf");
 }
 
 /// A decoded token reads only its own experts, and only the window's pages are in use.
 #[test]
-fn task_4_what_a_token_costs() {
+fn task_4_token_reads_only_its_experts_and_window_pages() {
     resting_on(ALL, || {
         let (fixtures, folder) = (Fixtures::open("week4_day6_models"), Folder::new());
         let case = fixtures.case("whole/gpt_oss/gguf");
@@ -143,7 +143,7 @@ fn task_4_what_a_token_costs() {
 
 /// Unsupported models are refused with the name of the field.
 #[test]
-fn task_4_other_models_are_refused() {
+fn task_4_load_folder_rejects_unsupported_models() {
     let fixtures = Fixtures::open("week4_day6_models");
     for (name, from, to, parts) in [
         (

@@ -48,7 +48,7 @@ fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-pub(super) fn task_1_rows() {
+pub(super) fn task_1_quantize_int8_matches_pytorch() {
     check_rows::<i8>("task_1_int8/rows", "quantize_int8", quantize_int8);
     let mut out = [7; 3];
     let scale = quantize_int8(&[0.0, -0.0, 0.0], &mut out);
@@ -67,7 +67,7 @@ pub(super) fn task_1_rows() {
 }
 
 #[test]
-fn task_1_what_is_not_finite_makes_the_scale_nan() {
+fn task_1_quantize_returns_nan_scale_for_non_finite_input() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for at in 0..4 {
             let mut x = [1.0, -2.0, 0.5, 0.0];
@@ -83,7 +83,7 @@ fn task_1_what_is_not_finite_makes_the_scale_nan() {
 }
 
 #[test]
-pub(super) fn task_1_activations() {
+pub(super) fn task_1_quantize_int16_matches_pytorch() {
     check_rows::<i16>("task_1_int16/rows", "quantize_int16", quantize_int16);
     let mut out = [7; 3];
     let scale = quantize_int16(&[0.0, -0.0, 0.0], &mut out);
@@ -105,7 +105,7 @@ pub(super) fn task_1_activations() {
 }
 
 #[test]
-pub(super) fn task_1_products() {
+pub(super) fn task_1_dot_returns_exact_sums() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_dot/numbers");
     let (mut found, mut expected) = (Vec::new(), Vec::new());

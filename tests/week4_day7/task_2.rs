@@ -5,7 +5,7 @@ use tiny_llm_harness::check::PanicReport;
 use super::*;
 
 #[test]
-pub(super) fn task_2_parts_of_the_budget() {
+pub(super) fn task_2_take_returns_aligned_zeroed_parts() {
     let mut memory = Memory::<100>::new();
     let start = memory.0.as_ptr() as usize;
     let ledger = Ledger::default();
@@ -73,7 +73,7 @@ pub(super) fn task_2_parts_of_the_budget() {
 
 /// A pair of f32 has the alignment of one f32.
 #[test]
-fn task_2_no_more_than_a_type_asks_for() {
+fn task_2_take_uses_the_alignment_of_the_type() {
     let mut memory = Memory::<24>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
@@ -95,7 +95,7 @@ fn task_2_no_more_than_a_type_asks_for() {
 }
 
 #[test]
-fn task_2_one_byte_too_many() {
+fn task_2_take_error_names_the_sizes_and_the_caller() {
     let mut memory = Memory::<62>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
@@ -138,7 +138,7 @@ fn task_2_one_byte_too_many() {
 }
 
 #[test]
-fn task_2_more_than_there_can_be() {
+fn task_2_take_returns_an_error_on_size_overflow() {
     let mut memory = Memory::<64>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
@@ -157,7 +157,7 @@ fn task_2_more_than_there_can_be() {
 }
 
 #[test]
-pub(super) fn task_2_a_scope_gives_back() {
+pub(super) fn task_2_scope_releases_its_memory_when_dropped() {
     let mut memory = Memory::<200>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);

@@ -9,7 +9,7 @@ const ASKED_ONCE: &str = "\n  diagnosis You ask the device once. Ask again until
 
 /// Reads each part in two pieces, from a device that returns one, three or all bytes at a time.
 #[test]
-pub(super) fn task_3_any_device() {
+pub(super) fn task_3_read_handles_short_reads() {
     let (file, shape) = (file(), shape());
     for at_once in [1, 3, usize::MAX] {
         let asked = RefCell::default();
@@ -51,7 +51,7 @@ pub(super) fn task_3_any_device() {
 
 /// A seek is a read that does not begin where the previous one ended.
 #[test]
-fn task_3_seeks() {
+fn task_3_seeks_are_counted() {
     let file = file();
     let mut store = open(&file);
     let row = shape().row_bytes(Component::Embedding);
@@ -78,7 +78,7 @@ fn task_3_seeks() {
 
 /// Devices that fail, and files that end: the error says what was to be read, and where.
 #[test]
-fn task_3_a_device_that_gives_up() {
+fn task_3_read_error_names_the_part_and_position() {
     let (file, shape) = (file(), shape());
     let part = Component::Gate;
     let (at, row) = (shape.place(part, 3), shape.row_bytes(part));
@@ -118,7 +118,7 @@ fn task_3_a_device_that_gives_up() {
 
 /// Empty, truncated and changed files are refused before a row is read.
 #[test]
-fn task_3_files_that_are_none() {
+fn task_3_open_rejects_invalid_files() {
     let good = file();
     let mut row = vec![0; shape().row_bytes(Component::Embedding)];
     check::assert_accepts("the first row", || open(&good).read(Component::Embedding, 0, &mut row))
@@ -179,7 +179,7 @@ fn task_3_files_that_are_none() {
 }
 
 #[test]
-pub(super) fn task_3_the_products_of_a_matrix() {
+pub(super) fn task_3_product_is_independent_of_the_chunk_size() {
     check::resting_on(&[INT8], || {
         let (file, fixtures) = (file(), fixtures());
         let case = fixtures.case("task_3_product/rows");
@@ -220,7 +220,7 @@ pub(super) fn task_3_the_products_of_a_matrix() {
 
 /// Some rows of a matrix, and one row more than a chunk has room for.
 #[test]
-pub(super) fn task_3_some_rows() {
+pub(super) fn task_3_product_of_various_row_ranges() {
     check::resting_on(&[INT8], || {
         let (file, shape) = (file(), shape());
         let row = shape.row_bytes(Component::Head);

@@ -49,7 +49,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
 }
 
 #[test]
-pub(super) fn task_4_attention() {
+pub(super) fn task_4_attend_matches_pytorch() {
     check::resting_on(&[INT8, BUDGET], || {
         let fixtures = fixtures();
         for name in fixtures.cases("task_4_attend/") {
@@ -63,7 +63,7 @@ pub(super) fn task_4_attention() {
 
 /// Scores so far below 0 that e to the power of them is 0.
 #[test]
-fn task_4_scores_far_below_zero() {
+fn task_4_attend_with_very_negative_scores() {
     check::resting_on(&[INT8, BUDGET], || {
         let mut memory = Memory::<4000>::new();
         let ledger = Ledger::default();
@@ -88,7 +88,7 @@ fn task_4_scores_far_below_zero() {
 
 /// 600 equal positions: all have the same weight, and the sums are as large as possible.
 #[test]
-fn task_4_sums_of_many_positions() {
+fn task_4_attend_over_600_positions_does_not_overflow() {
     check::resting_on(&[INT8, BUDGET], || {
         let mut memory = Memory::<40_000>::new();
         let ledger = Ledger::default();
@@ -111,7 +111,7 @@ fn task_4_sums_of_many_positions() {
 }
 
 #[test]
-fn task_4_a_full_cache() {
+fn task_4_push_to_full_cache_returns_an_error() {
     check::resting_on(&[INT8, BUDGET], || {
         let mut memory = Memory::<4000>::new();
         let ledger = Ledger::default();
@@ -154,7 +154,7 @@ fn task_4_a_full_cache() {
 
 /// If scratch is enough for the first token, it is enough for the last.
 #[test]
-fn task_4_the_first_token_needs_as_much_as_the_last() {
+fn task_4_attend_scratch_is_independent_of_the_position() {
     check::resting_on(&[INT8, BUDGET], || {
         let mut memory = Memory::<40_000>::new();
         let ledger = Ledger::default();
@@ -180,7 +180,7 @@ fn task_4_the_first_token_needs_as_much_as_the_last() {
 }
 
 #[test]
-pub(super) fn task_4_the_mlp() {
+pub(super) fn task_4_mlp_is_independent_of_the_chunk_size() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
         let (file, fixtures, shape) = (file(), fixtures(), shape());
         let case = fixtures.case("task_4_mlp/inner");

@@ -25,7 +25,7 @@ fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
 }
 
 #[test]
-fn task_5_the_best_so_far() {
+fn task_5_top_k_keeps_the_best_offers() {
     check::resting_on(&[BUDGET], || {
         let offers: [(u32, f32); 9] = [
             (0, 1.0),
@@ -67,7 +67,7 @@ fn task_5_the_best_so_far() {
 }
 
 #[test]
-fn task_5_a_vocabulary_in_chunks() {
+fn task_5_best_tokens_is_independent_of_the_chunk_size() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
         let (file, shape) = (file(), shape());
         let row = shape.row_bytes(Component::Head);
@@ -114,7 +114,7 @@ fn task_5_a_vocabulary_in_chunks() {
 
 /// Whole chunks of rows that are not tokens are read, but not offered.
 #[test]
-fn task_5_rows_that_are_no_tokens() {
+fn task_5_best_tokens_skips_rows_that_are_not_tokens() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
         let shape = Shape { vocabulary: 2 * OUTPUTS + 44, tokens: OUTPUTS - 28, ..shape() };
         let mut file = shape.header().to_vec();
@@ -148,7 +148,7 @@ fn task_5_rows_that_are_no_tokens() {
 
 /// The best tokens at each step of a greedy text.
 #[test]
-fn task_5_the_model_of_the_oracle() {
+fn task_5_greedy_text_matches_pytorch() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let (file, fixtures) = (file(), fixtures());
         let case = fixtures.case("task_5_generate/greedy");
@@ -196,7 +196,7 @@ fn task_5_the_model_of_the_oracle() {
 
 /// A failed read leaves the cache unchanged, so that the same token can be fed again.
 #[test]
-fn task_5_a_read_that_fails() {
+fn task_5_feed_can_be_retried_after_a_failed_read() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         /// Fails when a counter reaches 0.
         struct Failing<'a>(&'a [u8], &'a std::cell::Cell<usize>);
@@ -272,7 +272,7 @@ fn tiny_llm() -> Vec<u8> {
 
 /// Checks what the chapter promises of the full shape, to the byte.
 #[test]
-fn task_5_the_budget_of_tiny_llm() {
+fn task_5_tiny_llm_shape_meets_its_memory_and_read_limits() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let file = tiny_llm();
         let mut memory = Memory::<{ 520 * 1024 }>::new();

@@ -80,7 +80,7 @@ fn add(x: &mut [f32], y: &[f32]) {
 
 /// Any chunk, any device: the tokens and the bits of a model that has everything in memory.
 #[test]
-fn task_5_equal_to_the_unstreamed_model() {
+fn task_5_logits_equal_unstreamed_model_bit_for_bit() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let (file, shape) = (file(), shape());
         for (chunk_rows, at_once) in [(1, usize::MAX), (7, 5), (128, 1000), (1000, usize::MAX)] {

@@ -94,7 +94,7 @@ pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) 
         }
     }
     fit(&samples).ok_or_else(|| {
-        anyhow!("the measured times do not determine the cost of a step; give it with --cost")
+        anyhow!("a step's cost cannot be computed from the measured times; give it with --cost")
     })
 }
 

@@ -27,7 +27,7 @@ pub(super) fn write(
     let mut tensors = Vec::new();
     for (name, shape) in config.tensors() {
         let name = gguf_name(&name)
-            .with_context(|| format!("GGUF files have no name for the tensor {name}"))?;
+            .with_context(|| format!("the GGUF format defines no name for the tensor {name}"))?;
         tensors.push((name, shape));
     }
     let request = WriteRequest { output: &args.out, metadata, config, target, tensors: &tensors };

@@ -39,7 +39,9 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
     let text = model.to_string_lossy();
     ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
     let name: Name = text.parse().map_err(|e| {
-        anyhow!("{shown}: found no such file or folder, and it is not a model's name: {e}")
+        anyhow!(
+            "{shown}: found no file or folder with this name, and the name is not a model's: {e}"
+        )
     })?;
     find(&name, &cache()?)
 }

@@ -24,10 +24,11 @@ pub struct Wishes {
 /// `None` if the choice is open. Leaves and views also have `None`.
 ///
 /// - No backend computes a node that it does not support.
-/// - A node that reads a weight is computed by the weight's home, the backend that already has the
-///   weight ([`Wishes::homes`]), because weights are large. If a node reads several weights, the
-///   first one decides. If the weight has no home, or its home does not support the node, the node
-///   is computed by the first backend that supports it.
+/// - A node that reads an [`Op::Weight`], directly or through views, is computed by the weight's
+///   home, the backend that already has the weight ([`Wishes::homes`]), because weights are large.
+///   If a node reads several weights, the first one decides. If the weight has no home, or its home
+///   does not support the node, the node is computed by the first backend that supports it. A norm
+///   reads [`Op::Values`], which are small and don't count as weights here.
 /// - All `store` and `attend` nodes are computed by one backend, which has the cache. It is
 ///   [`Wishes::cache`] if that backend supports all of these nodes. Otherwise it is the first
 ///   backend that supports all of them.

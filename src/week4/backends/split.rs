@@ -38,7 +38,7 @@ pub struct Schedule {
     pub results: Vec<NodeId>,
     /// `[nodes of the graph]`, the backend whose memory has a node's bytes. It is `None` only for
     /// leaves, because every backend that reads a leaf has its own copy. A view of a leaf belongs
-    /// to the backend that reads it.
+    /// to the backend that reads it (if it is a result, to backend 0).
     pub owners: Vec<Option<usize>>,
 }
 
@@ -82,7 +82,8 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds a node of the old graph to the new graph. `owner` becomes the node's owner.
+    /// Adds a node of the old graph to the new graph, and records it in `owners` and `known`. A copy
+    /// is added in the same way, with the reading backend as its owner.
     fn push(
         &mut self,
         old: NodeId,

@@ -34,6 +34,8 @@ impl Weights {
     /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
     ///   buffer. If there is no host pointer, all weights are uploaded this way.
     /// - A weight that is already known is not uploaded again.
+    /// - When a weight becomes known, its length is added to [`Weights::in_place`] or
+    ///   [`Weights::copied`].
     ///
     /// # Errors
     /// If there is no room, or the device is lost. A buffer that could not be filled is released.

@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(
             read.findings[1..],
             [
-                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; submit it \
-                 in a folder such as week1/",
+                "b.rs: not used, because its name matches src/week1/b.rs and src/week2/b.rs, so submit \
+                 it in a folder such as week1/",
                 "lib.rs: not used, because the course has no file with this name",
             ]
         );

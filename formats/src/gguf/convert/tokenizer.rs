@@ -164,7 +164,7 @@ impl TokenizerFile {
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
-            "{}: found {} tokens, expected about {size}, {what}",
+            "{}: found {} tokens, expected about {size} ({what})",
             self.name,
             vocab.len() + added.len()
         );

@@ -31,7 +31,7 @@ pub struct Dimensions {
 pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
-        "found {rows} rows, expected a multiple of 2 × {n_heads}, twice the number of heads"
+        "{rows} rows are not {n_heads} heads of an even size"
     );
     // SOLUTION week2-day4 task 5
     let head_dim = rows / n_heads;
@@ -52,7 +52,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
 pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
-        "found {rows} rows, expected a multiple of 2 × {n_heads}, twice the number of heads"
+        "{rows} rows are not {n_heads} heads of an even size"
     );
     // SOLUTION week2-day4 task 5
     let head_dim = rows / n_heads;

@@ -16,7 +16,7 @@ fn check(rows: Count, n_heads: Count) -> PyResult<(usize, usize)> {
     at_least_one("rows", rows)?;
     at_least_one("n_heads", n_heads)?;
     refuse_if!(n_heads > rows || !rows.is_multiple_of(2 * n_heads); "rows", rows;
-        "a multiple of 2 × {n_heads}, twice the number of heads");
+        "rows of {n_heads} heads of an even size");
     room_for("the rows", &[rows], LISTED)?;
     Ok((rows, n_heads))
 }
