@@ -112,8 +112,8 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
         let most = loads.iter().copied().max().unwrap_or(1).max(1);
         let _ = writeln!(
             out,
-            "layer {layer}: number of tokens per expert, and the tokens for which it is the first \
-             choice"
+            "layer {layer}: for each expert, the number of tokens routed to it, then the tokens \
+             that ranked it first"
         );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
             first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));

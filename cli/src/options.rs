@@ -181,7 +181,7 @@ impl ModelOption {
         let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
             "--engine: a graph runs one text at a time; omit --engine, or use --engine direct"
         } else if self.backend.is_some() {
-            "--backend: a graph runs one text at a time; omit --backend"
+            "--backend: backends run graphs, and a graph runs one text at a time; omit --backend"
         } else if self.week == Some(1) {
             "--week 1: week 1's engine runs one text at a time; omit --week, or use --week 2"
         } else if self.no_cache {

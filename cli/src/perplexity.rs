@@ -20,8 +20,9 @@ const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Perplexity is exp of the mean negative log-likelihood of all tokens of a text except the\n\
-              first. 1 is perfect. For random guesses, it is the size of the vocabulary.\n\n\
+    after_help = "Perplexity is exp(mean negative log-likelihood per token). The first token of a\n\
+              text is not counted. Perfect predictions give 1. Random guesses give the size of\n\
+              the vocabulary.\n\n\
               Each story is one text, and includes its end token. A text file is cut into pieces of\n\
               --stretch tokens, and the model reads each piece without the earlier pieces.\n\n\
               Only models with the same tokenizer can be compared."

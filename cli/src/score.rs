@@ -32,8 +32,8 @@ const MAX_ANSWER: usize = 48;
 #[command(
     after_help = "An answer is correct if its first line is the expected text. White space around it is\n\
               ignored.\n\n\
-              Perplexity is exp of the mean negative log-likelihood of all tokens of a story except the\n\
-              first. The end token is included.\n\n\
+              Perplexity is exp(mean negative log-likelihood per token). The first token of a\n\
+              story is not counted. The end token is counted.\n\n\
               scores.json, next to the file of questions, has the scores of random guesses."
 )]
 pub(super) struct Args {

@@ -113,8 +113,8 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The chapter \"A server\" of the course's book lists the supported options.\n\n\
-    If the N of --gap is above 0, there is a second limit, the same for every N: a step with\n\
-    prompts may take at most twice as long as a decode-only step with every slot in use.\n\n\
+    If --gap is above 0, a step with prompts is also limited to 2 × the time of a decode-only\n\
+    step with every slot in use, for every value of --gap.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. The\n\
     variable is safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\

@@ -43,8 +43,10 @@ impl Template {
         }
         ensure!(
             tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
-            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json (in a GGUF \
-             file: metadata tokenizer.chat_template); `chat --raw`, `generate` and a plain prompt need none",
+            "{}: found no chat template, expected chat_template.jinja or the field \
+             \"chat_template\" of tokenizer_config.json (in a GGUF file: metadata \
+             tokenizer.chat_template); without a template, use `chat --raw`, `generate` or a \
+             \"prompt\" instead of \"messages\"",
             model.display()
         );
         Ok(Self::ChatMl(chatml))

@@ -71,7 +71,7 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result
     };
     let ours = whole(reference, function).unwrap_or_default();
     if file.state(function) == State::Borrowed {
-        return Ok(format!("{function}: borrowed, so it is the reference's\n\n"));
+        return Ok(format!("{function}: borrowed from the reference\n\n"));
     }
     if yours == ours {
         return Ok(format!("{function}: the same as the reference's\n\n"));
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(shown("    let one = 1;\r\n    one\n"), expected);
         assert_eq!(shown("    1\n"), "one: the same as the reference's\n\n");
         let borrowed = shown("    // BORROWED week1-day1 task 1\n    1\n    // END BORROWED\n");
-        assert_eq!(borrowed, "one: borrowed, so it is the reference's\n\n");
+        assert_eq!(borrowed, "one: borrowed from the reference\n\n");
         let root = repository();
         let files = generated(root.path(), &curriculum()).unwrap();
         assert!(

@@ -79,8 +79,9 @@ pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Optio
     let name = program.to_string_lossy();
     let name = name.split_whitespace().next().unwrap_or_default();
     let runs = run_quietly(Command::new(name).arg("--version"));
-    (!runs.is_ok_and(|finished| finished.status.success()))
-        .then(|| format!("{name} (Debian, Ubuntu: `sudo apt install {packages}`, or {variable})"))
+    (!runs.is_ok_and(|finished| finished.status.success())).then(|| {
+        format!("{name} (Debian, Ubuntu: `sudo apt install {packages}`, or set {variable})")
+    })
 }
 
 /// The tools needed to build for another processor and to run the result.

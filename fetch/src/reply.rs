@@ -37,7 +37,7 @@ pub(crate) fn refused(
             return Failure::Passing(anyhow!("{host}: found status {status}, expected 200"));
         }
         (_, "GatedRepo") if with_token => anyhow!(
-            "{id}: the repository is gated, and the token may not read it: accept its terms at \
+            "{id}: the repository is gated, and HF_TOKEN gives no access: accept its terms at \
              {host}/{id}"
         ),
         (_, "GatedRepo") => anyhow!(
@@ -48,10 +48,13 @@ pub(crate) fn refused(
             revision.unwrap_or("of this name")
         ),
         (401, "RepoNotFound") | (404, "RepoNotFound" | "") if file.is_none() && !with_token => {
-            anyhow!("{id}: found no such repository at {host}, or it is private and needs HF_TOKEN")
+            anyhow!(
+                "{id}: found no public repository of this name at {host}; to read a private \
+                 repository, set HF_TOKEN"
+            )
         }
         (404, "RepoNotFound" | "") if file.is_none() => {
-            anyhow!("{id}: found no such repository at {host}, or the token may not read it")
+            anyhow!("{id}: found no repository of this name at {host} that HF_TOKEN can read")
         }
         (404, _) => anyhow!("{id}: found no file {} at {host}", file.unwrap_or_default()),
         (401, _) if with_token => {

@@ -41,8 +41,8 @@ impl Header {
     pub fn read(file: &[u8]) -> Result<Self> {
         let Some((length, rest)) = file.split_first_chunk::<8>() else {
             bail!(
-                "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its \
-                 header's length",
+                "found {} bytes, expected at least 8: a safetensors file begins with the length of \
+                 its header, in 8 bytes",
                 file.len()
             );
         };
@@ -101,7 +101,7 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     );
     ensure!(
         end <= length,
-        "found offsets {:?}, expected an end within the {length} bytes of values (is the file \
+        "found offsets {:?}, but the file has only {length} bytes of values (is the file \
          truncated?)",
         (start, end)
     );

@@ -30,7 +30,7 @@ impl Unfinished {
     pub fn new(target: &Path) -> Result<Self> {
         let target = resolved(target)?;
         let name = target.file_name().with_context(|| {
-            format!("{}: expected a path that ends in a name", target.display())
+            format!("{}: expected a path that ends in a file or folder name", target.display())
         })?;
         let name = format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id());
         let path = target.with_file_name(name);

@@ -332,8 +332,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
         (*place, rest) = (rest % length, rest / length);
     }
     format!(
-        ", {hit} whole rows of {}, the first of them {index:?}: look at what sets those rows \
-         apart from the others",
+        ". They fill {hit} of {} rows. The first such row is {index:?}: look at how these rows \
+         differ from the others",
         rows.len()
     )
 }

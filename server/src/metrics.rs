@@ -166,7 +166,7 @@ impl Metrics {
         let name = "tiny_llm_time_to_first_token_seconds";
         self.first_token.write(name, "Time from a request's arrival to its first token.", &mut out);
         let name = "tiny_llm_time_between_tokens_seconds";
-        self.between.write(name, "Time from a token of an answer to the next.", &mut out);
+        self.between.write(name, "Time between two consecutive tokens of an answer.", &mut out);
         self.rows.write("tiny_llm_step_rows", "Rows of a forward pass.", &mut out);
         out
     }

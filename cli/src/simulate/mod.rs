@@ -125,7 +125,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let whole = args.pages.contains(&0);
     if !args.real_only && whole {
         return Err(WrongOption(
-            "--pages 0: a simulation needs from 1 to 10000000 pages".to_owned(),
+            "--pages: found 0, expected from 1 to 10000000 (0 needs --real-only)".to_owned(),
         )
         .into());
     }

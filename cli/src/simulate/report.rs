@@ -122,10 +122,10 @@ pub(super) fn as_table(cases: &[Case]) -> String {
     }
     text.push_str(
         "Pairs of times are median / 99th percentile. A gap is the time between two tokens of a \
-         request. The longest\n\
-         gap is the maximum of each request. Rows are the average per step. Hits are the share of \
-         prompt tokens that\n\
-         were already in a cache.\n",
+         request.\n\
+         For the longest gap, each request counts once, with its maximum. Rows are the average \
+         per step. Hits are\n\
+         the share of prompt tokens that were already in a cache.\n",
     );
     text
 }

@@ -79,7 +79,7 @@ impl Args {
     fn tokens(&self) -> Result<(Vec<u32>, Vec<String>)> {
         let Some(prompt) = &self.prompt else { return Ok((self.tokens.clone(), Vec::new())) };
         let tokenizer = Tokenizer::from_folder(&self.model.path())
-            .context("a prompt needs a tokenizer; --tokens needs none")?;
+            .context("--prompt needs the model's tokenizer; if there is none, use --tokens")?;
         let tokens = tokenizer.encode_prompt(prompt)?;
         let texts = tokens
             .iter()

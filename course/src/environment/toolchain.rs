@@ -117,7 +117,7 @@ pub(super) fn libraries(root: &Path) -> Part {
     ]);
     let here = run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
     let found = if here {
-        Ok("downloaded; from now on only the first build of the book and PyTorch need the network"
+        Ok("downloaded; from now on, only PyTorch and the book's first build need the network"
             .to_owned())
     } else {
         Err("not all downloaded: the first build needs the network (crates.io)".to_owned())

@@ -172,7 +172,7 @@ fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
                 .to_owned();
         }
         [_] => "Look at",
-        _ => "Look at one of these, the likeliest first:",
+        _ => "Look at these functions, likeliest first:",
     };
     for function in functions {
         let (task, name) = function.split_once(": ").unwrap_or((function, ""));
@@ -248,7 +248,7 @@ mod tests {
         let (text, _) =
             told(&format!("{AGREES}{{\"differs\":\"c\",\"words\":\"c\",\"tasks\":{tasks}}}\n"));
         let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
-        assert!(at("one of these, the likeliest first") < at("three, week1-day2 task 1"), "{text}");
+        assert!(at("these functions, likeliest first") < at("three, week1-day2 task 1"), "{text}");
         assert!(at("three, week1-day2 task 1") < at("one, week1-day1 task 1"), "{text}");
     }
 

@@ -26,8 +26,8 @@ type Case = (Kind, &'static str, usize, Act, &'static [&'static str]);
 
 #[rustfmt::skip]
 const CASES: [Case; 64] = [
-    (Listing, "", ALWAYS, Refuse(404, "RepoNotFound"), &["owner/name: found no such repository at 127.0.0.1"]),
-    (Listing, "", ALWAYS, Refuse(401, "RepoNotFound"), &["no such repository", "or it is private and needs HF_TOKEN"]),
+    (Listing, "", ALWAYS, Refuse(404, "RepoNotFound"), &["owner/name: found no public repository of this name at 127.0.0.1"]),
+    (Listing, "", ALWAYS, Refuse(401, "RepoNotFound"), &["no public repository", "to read a private repository, set HF_TOKEN"]),
     (Listing, "", ALWAYS, Refuse(401, ""), &["expects a token in HF_TOKEN"]),
     (Listing, "", ALWAYS, Refuse(401, "GatedRepo"), &["the repository is gated: accept its terms", "set HF_TOKEN"]),
     (Listing, "", ALWAYS, Refuse(403, "GatedRepo"), &["the repository is gated"]),

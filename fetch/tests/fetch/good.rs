@@ -93,7 +93,7 @@ fn one_gguf_file_is_fetched_by_its_name_or_type() {
     for (model, words) in [
         ("owner/name", "found 3 GGUF files; add :FILE, where FILE is one of m-q4_0.gguf"),
         ("owner/name:Q6_K", "found no such GGUF file in the repository (it has: m-q4_0.gguf, "),
-        ("owner/other", "owner/other: found no such repository at 127.0.0.1"),
+        ("owner/other", "owner/other: found no public repository of this name at 127.0.0.1"),
     ] {
         let error = Cache::new().fetch(&hub, model).expect_err(model).to_string();
         assert!(error.contains(words), "{error}");
@@ -115,7 +115,7 @@ fn the_token_goes_to_the_hub_alone() {
         fetch(&name("owner/name"), &settings, &Show::Nothing)
     };
     let error = |token| with(token).expect_err("it is private").to_string();
-    assert!(error(None).contains("it is private and needs HF_TOKEN"));
+    assert!(error(None).contains("to read a private repository, set HF_TOKEN"));
     assert!(error(Some("hf_wrong")).contains("does not accept the token"));
     with(Some("hf_right")).expect("a model");
     let at_content = hub.asked_for(Kind::Content, "model.safetensors");

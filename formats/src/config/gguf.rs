@@ -240,7 +240,7 @@ impl Keys<'_> {
         if self.metadata.text(&self.key(SCALING))?.is_some_and(|name| name != "none") {
             return self.wrong(
                 SCALING,
-                "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight",
+                "\"none\" or nothing: the only scaling here is the tensor rope_freqs.weight",
             );
         }
         // A file with scaled positions may lack the scaling type.

@@ -137,7 +137,7 @@ impl ApiRequest {
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {
-            let why = "the tokens of a call are not shown; omit \"logprobs\" or \"tools\"";
+            let why = "tool calls have no logprobs; omit \"logprobs\" or \"tools\"";
             return Err(ApiError::unsupported("logprobs", why));
         }
         refuse(&mut fields)?;
@@ -331,8 +331,8 @@ fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
         ("store", "nothing is stored"),
         ("metadata", "nothing is stored"),
         ("web_search_options", "there is no search"),
-        ("prompt_cache_key", "the cache finds prompts by their tokens"),
-        ("prompt_cache_retention", "the cache finds prompts by their tokens"),
+        ("prompt_cache_key", "the cache compares the tokens of prompts and needs no key"),
+        ("prompt_cache_retention", "the cache keeps prompts until it needs their space"),
         ("safety_identifier", "use \"user\", which the batch view shows"),
     ] {
         if let Some(value) = fields.take(name)

@@ -41,7 +41,7 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
 pub(crate) fn tokenizer_keys(json: &str, name: &str) -> Result<Metadata> {
     let file = TokenizerFile { json: super::parse(json, name)?, name: name.to_owned() };
     let mut metadata = Metadata::new(name);
-    let vocabulary = file.vocabulary(file.size(), "the number of tokens and padding")?;
+    let vocabulary = file.vocabulary(file.size(), "the largest token id plus 1")?;
     file.insert(&mut metadata, &vocabulary, &Json::Null, None, &[])?;
     Ok(metadata)
 }
@@ -219,7 +219,7 @@ impl TokenizerFile {
             if token["normalized"] == true && !self.json["normalizer"].is_null() && changed {
                 return self.wrong(
                     &format!("added_tokens.{i}"),
-                    "\"normalized\": false, or a token that the normalizer leaves as it is",
+                    "\"normalized\": false, or a token that the normalizer does not change",
                 );
             }
             special.insert(insert(content, &token["id"])?, token["special"] == true);

@@ -89,7 +89,7 @@ impl TokenizerFile {
                     Some("never") => Ok("never"),
                     _ => self.wrong(
                         "pre_tokenizer",
-                        "a Metaspace with the prepend_scheme first, always or never",
+                        "a Metaspace whose prepend_scheme is \"first\", \"always\" or \"never\"",
                     ),
                 }
             }
