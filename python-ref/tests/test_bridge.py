@@ -32,12 +32,12 @@ def test_bridge_converts_arrays():
 
 
 @pytest.mark.parametrize("wrong", [True, "text", None, 1j, [[1.0, 2.0], [3.0]], 3.0], ids=repr)
-def test_bridge_refuses_what_is_no_array_of_numbers(wrong):
+def test_bridge_rejects_non_numeric_arrays(wrong):
     with pytest.raises(TypeError, match="expected an array"):
         attention.softmax(wrong)
 
 
-def test_bridge_refuses_what_is_no_token():
+def test_bridge_rejects_invalid_tokens():
     embedding = model.Embedding(np.zeros((3, 4)))
     for wrong in ([[1.0]], [["a"]]):
         with pytest.raises(TypeError, match="expected an array"):
@@ -58,7 +58,7 @@ def test_bridge_turns_panics_into_exceptions(capfd):
         tiny_llm._bridge._panic("not yet implemented: week9-day9 task 9")
 
 
-def test_bridge_lets_exceptions_of_callbacks_through():
+def test_bridge_propagates_exceptions_of_callbacks():
     def next_logits(tokens):
         raise KeyError("from Python")
 

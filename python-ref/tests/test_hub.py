@@ -44,7 +44,7 @@ def test_hub_finds_the_same_files(cache):
     assert hub.snapshot_download(NAME, cache_dir=cache, local_files_only=True) == locate(NAME)
 
 
-def test_hub_neither_finds_what_is_not_there(cache):
+def test_hub_neither_finds_a_missing_file(cache):
     for revision in ("v2", COMMIT[:7], "refs/pr/1"):
         assert hub.try_to_load_from_cache(NAME, "config.json", cache, revision) is None
         with pytest.raises(ValueError, match=f"no revision {revision} in .*`cargo llm fetch {NAME}@{revision}` fetches it"):

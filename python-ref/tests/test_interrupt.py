@@ -110,7 +110,7 @@ def test_interrupt_ends_a_call(name):
 
 
 @pytest.mark.parametrize("name", ["week1 model", "week2 feed in one chunk", "week2 prefill", "week2 decode"])
-def test_interrupt_other_threads_run_meanwhile(name):
+def test_interrupt_other_threads_run_during_a_call(name):
     [pause] = run(
         f"""
         {CALLS[name].replace("3000", "600").replace("6000", "600").replace("7000", "40")}
@@ -131,8 +131,8 @@ def test_interrupt_other_threads_run_meanwhile(name):
     assert float(pause) < 0.4, f"another thread stood still for {100 * float(pause):.0f} % of the call"
 
 
-def test_interrupt_leaves_a_session_that_goes_on():
-    """What Ctrl-C leaves running ends by itself; the session waits for it, and its cache is what the contract says."""
+def test_interrupt_leaves_the_session_usable():
+    """After Ctrl-C, the session waits until the call has ended. Its cache is then as the docs say."""
     found = run(
         """
         m = model(week2)
@@ -157,7 +157,7 @@ def test_interrupt_leaves_a_session_that_goes_on():
     assert found == ["interrupted", "50", "True"], found
 
 
-def test_interrupt_a_session_is_not_entered_twice():
+def test_interrupt_session_cannot_be_entered_twice():
     found = run(
         """
         s = week2.generate.Session(model(week2, 64, 1), 50)

@@ -37,7 +37,7 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)
-def test_refusals_no_room(name):
+def test_refusals_out_of_memory(name):
     with pytest.raises((MemoryError, ValueError)):
         TOO_LARGE[name]()
 
@@ -138,7 +138,7 @@ def test_refusals_of_numbers_name_the_argument():
         attention.softmax([1e300])
 
 
-def test_refusals_leave_nothing_behind(tmp_path):
+def test_refusals_leave_no_file(tmp_path):
     path = tmp_path / "a.gguf"
     with pytest.raises(ValueError):
         writer.write_file(path, [], [("a", [32], "Q8_0", bytes(33))], 32)

@@ -34,7 +34,7 @@ def mypy(*arguments):
 
 
 @pytest.mark.thorough
-def test_stubs_mypy_accepts_what_runs_and_refuses_what_does_not():
+def test_stubs_mypy_agrees_with_the_module():
     code, text = mypy("mypy", "--strict", "typed_calls.py")
     assert code == 0, text
     finished = subprocess.run([sys.executable, "typed_calls.py"], cwd=HERE, capture_output=True, text=True)
@@ -124,5 +124,5 @@ def objects():
 
 
 @pytest.mark.parametrize("made, text", list(objects()), ids=lambda x: type(x).__name__ if not isinstance(x, str) else "")
-def test_stubs_everything_says_what_it_is(made, text):
+def test_stubs_repr_names_the_object(made, text):
     assert repr(made).startswith(text)

@@ -73,7 +73,7 @@ def test_week2_day2_task_3_tensors(week2, r, tmp_path):
         assert gguf.bytes_of(name) == data, name
 
 
-def test_week2_day2_task_3_a_file_cut_off_anywhere(week2, r, tmp_path):
+def test_week2_day2_task_3_truncated_files(week2, r, tmp_path):
     path, _, _, reader = a_file(r, tmp_path)
     data = path.read_bytes()
     end = max(int(t.data_offset + t.n_bytes) for t in reader.tensors)

@@ -37,7 +37,7 @@ def test_week2_day4_task_4_q4_k(week2, r):
 
 
 @pytest.mark.parametrize("name", ["Q2_K", "Q3_K", "Q5_K"])
-def test_week2_day4_task_4_formats_made_of_the_same_parts(week2, r, name):
+def test_week2_day4_task_4_provided_k_quants(week2, r, name):
     check_dequantize(week2, r, name)
     check_quantize(week2, r, name)
 
@@ -51,7 +51,7 @@ def test_week2_day4_task_5_permutations(week2, r):
     assert (order[back] == np.arange(rows)).all()
 
 
-def test_week2_day4_task_6_a_file_is_read_by_the_gguf_package(week2, r, tmp_path):
+def test_week2_day4_task_6_gguf_package_reads_the_file(week2, r, tmp_path):
     path = tmp_path / f"{r.number}.gguf"
     metadata = [("general.architecture", "llama"), ("a.text", "né 世界"), ("a.texts", ["", "ß", "c" * r.size(0, 50)])]
     metadata += [("a.whole", -r.size(0, 2**40)), ("a.yes", r.choice(True, False)), ("a.part", r.size(0, 100) / 7)]

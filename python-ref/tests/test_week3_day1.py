@@ -8,7 +8,7 @@ from test_week2_day1 import model
 MARGIN = 2e-3
 
 
-def test_week3_day1_task_1_a_life(week1, week3, r):
+def test_week3_day1_task_1_phases(week1, week3, r):
     """Every event by its definition."""
     reasons = week1.generate.FinishReason
     prompt = r.integers(r.size(1, 6), high=50).tolist()
@@ -59,7 +59,7 @@ def test_week3_day1_task_2_stop_texts(week3, r):
             break  # the answer ends here
 
 
-def test_week3_day1_task_3_places(week3, r):
+def test_week3_day1_task_3_slots(week3, r):
     n = r.size(1, 6)
     slots, owners = week3.slots.Slots(n), [None] * n
     for number in range(30):
@@ -125,6 +125,6 @@ def collect(engine, told):
             told.setdefault(id, []).append(token)
 
 
-def test_week3_day1_task_4_company_changes_nothing(week2, week3, r):
+def test_week3_day1_task_4_answers_are_independent_of_the_batch(week2, week3, r):
     engine, rows = company(week2, week3, r, 8)
     assert engine.counts()[1] == rows, "each position is computed once"

@@ -47,7 +47,7 @@ def test_week3_day2_task_2_turns(week3, r):
         assert week3.scheduler.Scheduler(budget, reserved).shares(loads) == expected
 
 
-def test_week3_day2_task_2_a_budget_changes_no_answer(week2, week3, r):
+def test_week3_day2_task_2_answers_are_independent_of_the_budget(week2, week3, r):
     budget = r.size(2, 9)
     engine, _ = company(week2, week3, r, 14, budget)
     assert engine.counts()[2] <= budget

@@ -6,7 +6,7 @@ from oracle.fixtures import exact
 from test_week2_day1 import model
 
 
-def test_week3_day3_task_1_a_pool(week3, r):
+def test_week3_day3_task_1_pool(week3, r):
     """A list of free pages, and a list of owners for each of the others."""
     count = r.size(1, 8)
     pool, free, owners = week3.pool.BlockPool(count), list(range(count)), {}
@@ -74,7 +74,7 @@ class Texts:
                 close(got, self.stored(expected), exact())
 
 
-def test_week3_day3_task_2_a_cache_in_pages(week2, week3, r):
+def test_week3_day3_task_2_paged_cache(week2, week3, r):
     texts = Texts(week3, week2, r)
     for _ in range(12):
         sequence = r.size(0, 2)

@@ -14,7 +14,7 @@ def test_week3_day5_task_1_names(week3, r):
 
 
 @pytest.mark.parametrize("collide", [False, True])
-def test_week3_day5_task_2_an_index(week3, r, collide):
+def test_week3_day5_task_2_prefix_index(week3, r, collide):
     """Every page that is found holds the text that was asked for, whatever the names; with good names, all that is there is found."""
     page_len = r.size(1, 3)
     index, held = week3.prefix_index.PrefixIndex(24, page_len, collide), {}
@@ -45,7 +45,7 @@ def test_week3_day5_task_2_an_index(week3, r, collide):
 
 
 @pytest.mark.parametrize("kind", ["F32", "F16"])
-def test_week3_day5_task_4_a_file(week2, week3, r, kind):
+def test_week3_day5_task_4_prompt_file(week2, week3, r, kind):
     files = week3.prompt_file
     cache_type = getattr(week2.cache.CacheType, kind)
     stored = np.dtype("<f4" if kind == "F32" else "<f2")

@@ -52,7 +52,7 @@ def test_week3_day6_task_2_distributions(week1, week3, r):
     close(week3.accept.distribution(options_of(week1, options), logits, seen), expected, rounding(60, 1.0))
 
 
-def test_week3_day6_task_2_the_rule(week3, r):
+def test_week3_day6_task_2_acceptance_rule(week3, r):
     size, k = r.size(2, 12), r.size(0, 4)
     p, q = r.normal(k + 1, size, std=1.5).softmax(-1), r.normal(k, size, std=1.5).softmax(-1)
     tokens = r.integers(k, high=size).tolist()
@@ -67,7 +67,7 @@ def test_week3_day6_task_2_the_rule(week3, r):
             assert week3.accept.verify(tokens, q, p, seed) == expected, (tokens, seed)
 
 
-def test_week3_day6_task_3_how_many_pay(week3, r):
+def test_week3_day6_task_3_best_length(week3, r):
     lengths = week3.draft_length
     rate, row, draft = (Fraction(r.size(0, 64), 64) for _ in range(3))
     most = r.size(0, 10)
@@ -98,7 +98,7 @@ def greedy(config, weights, prompt, new):
     return tokens[len(prompt) :]
 
 
-def test_week3_day6_task_5_greedy_texts_stay_the_same(week1, week2, week3, r):
+def test_week3_day6_task_5_drafts_do_not_change_greedy_texts(week1, week2, week3, r):
     """Tasks 4 and 5: whoever proposes, the text is the decoder's."""
     ours, config, weights = model(week2, r, r.choice("llama", "qwen3"))
     prompt = r.integers(r.size(1, 6), high=config["vocab_size"]).tolist()

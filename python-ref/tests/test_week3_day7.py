@@ -44,7 +44,7 @@ def test_week3_day7_task_3_tokens(week3, r):
     assert week3.whole.tokens(vocabulary, text) == expected, text
 
 
-def test_week3_day7_task_4_the_way_to_the_end(week3, r):
+def test_week3_day7_task_4_shortest_completion(week3, r):
     vocabulary = [r.choice(*VOCABULARY) for _ in range(30)]
     for _ in range(3):
         text = beginning(r)
@@ -64,6 +64,6 @@ def test_week3_day7_task_4_always_json(week3, r):
         assert is_json(answer), answer
 
 
-def test_week3_day7_a_budget_that_is_too_small(week3):
+def test_week3_day7_budget_is_too_small(week3):
     with pytest.raises(ValueError, match="expected at least 1"):
         week3.whole.random_answer([b"", b"0", b"1"], 0, 1.0, 1)

@@ -48,7 +48,7 @@ def test_week4_day3_task_1_lifetimes(week4, r):
     assert graph.lifetimes(result) == expected
 
 
-def test_week4_day3_task_2_an_arena(week4, r):
+def test_week4_day3_task_2_arena(week4, r):
     arena, known, lent = week4.arena.Arena(), Bytes(), []
     for _ in range(60):
         if lent and r.choice(True, False):

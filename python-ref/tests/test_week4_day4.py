@@ -36,7 +36,7 @@ def padded(backends, graph, result):
         count += 1
 
 
-def test_week4_day4_task_1_a_buffer(week4, r):
+def test_week4_day4_task_1_buffer(week4, r):
     cpu, size = week4.backends.Cpu(), 4 * r.size(1, 16)
     buffer, known = cpu.allocate(size), bytearray(size)
     cpu.upload(buffer, 0, bytes(size))
@@ -57,7 +57,7 @@ def test_week4_day4_task_1_a_buffer(week4, r):
         cpu.download(buffer, 0, size)
 
 
-def test_week4_day4_task_2_who_has_no_choice(week4, r):
+def test_week4_day4_task_2_pin(week4, r):
     graph, _, result, nodes = small(week4, r)
     names = ("add", "mul_mat", "contiguous")
     lacks = [[name for name in names if r.choice(True, False)], [name for name in names if r.choice(True, False)]]
@@ -74,7 +74,7 @@ def test_week4_day4_task_3_fewest_copies(week4, r):
     assert graph.fewest_copies(result, padded(pinned, graph, result)) == padded(fewest(nodes, pinned)[0], graph, result)
 
 
-def test_week4_day4_task_4_wherever_it_is_computed(week4, r):
+def test_week4_day4_task_4_results_are_independent_of_the_backends(week4, r):
     graph, known, result, nodes = small(week4, r)
     placed = [r.choice(0, 1, 2) if node["op"] not in ("values", "reshape", "permute") else -1 for node in nodes]
     found, seen = graph.on_twins(result, padded(placed, graph, result))

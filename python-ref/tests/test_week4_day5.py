@@ -104,11 +104,11 @@ def test_week4_day5_task_5_scores_whose_exp_overflows(gpu, r):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_week4_day5_task_6_few_columns_and_many(gpu, r, kind):
+def test_week4_day5_task_6_few_and_many_columns(gpu, r, kind):
     check_product(r, gpu.product, kind, r.size(1, 40), 32 * r.size(1, 9), r.choice(1, 4, 5, r.size(6, 40)))
 
 
-def test_week4_day5_task_6_an_mlp(gpu, r):
+def test_week4_day5_task_6_mlp(gpu, r):
     rows, e, inner = r.choice(1, r.size(2, 9)), 32 * r.size(1, 4), 32 * r.size(1, 4)
     x, norm, eps = r.normal(rows, e), r.norm_weight(e), r.choice(1e-5, 0.125)
     kinds = [r.choice(*FORMATS) for _ in range(3)]

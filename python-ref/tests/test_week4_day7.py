@@ -60,14 +60,14 @@ def test_week4_day7_task_4_attention(week4, r):
     close(week4.streamed.attend(keys, values, q), expected, oracle.steps(600, 1.0 + values.abs().max().item()))
 
 
-def test_week4_day7_task_5_the_best(week4, r):
+def test_week4_day7_task_5_top_k(week4, r):
     logits = r.integers(r.size(1, 200), high=40).float() - 20
     k = r.size(1, 60)
     expected = sorted(enumerate(logits.tolist()), key=lambda pair: (-pair[1], pair[0]))[:k]
     assert week4.streamed.best(logits, k) == expected
 
 
-def test_week4_day7_task_5_a_model(week4, r):
+def test_week4_day7_task_5_model(week4, r):
     model = oracle.random_model(Random(r.random.getrandbits(32)))
     tokens = r.integers(r.size(1, 12), high=290).tolist()
     run = oracle.Streamed({name: value.double() for name, value in model.items()})
