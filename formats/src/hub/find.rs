@@ -40,7 +40,7 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
     ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
     let name: Name = text.parse().map_err(|e| {
         anyhow!(
-            "{shown}: found no file or folder with this name, and the name is not a model's: {e}"
+            "{shown}: found no file or folder with this name, which is not a model's name either: {e}"
         )
     })?;
     find(&name, &cache()?)
