@@ -46,7 +46,7 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Total number of positions that requests found in the cache instead of computing them.
+    /// Total number of positions that requests didn't have to compute because the cache had them.
     pub(crate) attached: u64,
     /// For each request that got its first rows in the last step, how many of its positions were
     /// already in the cache.
