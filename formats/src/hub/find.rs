@@ -39,9 +39,7 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
     let text = model.to_string_lossy();
     ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
     let name: Name = text.parse().map_err(|e| {
-        anyhow!(
-            "{shown}: found no file or folder with this name, which is not a model's name either: {e}"
-        )
+        anyhow!("{shown}: found no such file or folder, and the path is not a model's name: {e}")
     })?;
     find(&name, &cache()?)
 }
