@@ -155,7 +155,7 @@ impl Day {
         let twin = twin.context("`twin` is not the number of a task of this day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "found twin = {0}, expected task {0} to have twin = {1}",
+            "found twin = {0}, but the twin of task {0} is not task {1}",
             twin.number,
             task.number
         );
@@ -373,7 +373,7 @@ mod tests {
     fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "found twin = 5, expected task 5 to have twin = 1"),
+            ("twin = 4", "twin = 5", "found twin = 5, but the twin of task 5 is not task 1"),
             ("twin = 4", "twin = 9", "`twin` is not the number of a task of this day"),
             (
                 "twin = 4\n",
