@@ -90,8 +90,8 @@ impl Model {
         check(&self.config, rows, cache)
     }
 
-    /// Computes the rows (at least one) and stores their keys and values. Returns the logits
-    /// `[n, V]` of the `n` rows that request them, in order.
+    /// Runs the model on the rows (at least one) and stores their keys and values. Returns the logits
+    /// `[n, V]` of the `n` rows that request logits, in order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
