@@ -23,8 +23,8 @@ const END_OF_TEXT: &str = "<|endoftext|>";
     after_help = "Perplexity is exp(mean negative log-likelihood per token). The first token of a\n\
               text is not counted. Perfect predictions give 1. Random guesses give the size of\n\
               the vocabulary.\n\n\
-              Each story is one text, and includes its end token. A text file is cut into pieces of\n\
-              --stretch tokens, and the model reads each piece without the earlier pieces.\n\n\
+              Each story is one text, and includes its end token. A text file is cut into stretches of\n\
+              --stretch tokens, and the model reads each stretch without the earlier ones.\n\n\
               Only models with the same tokenizer can be compared."
 )]
 pub(super) struct Args {
@@ -36,10 +36,10 @@ pub(super) struct Args {
     /// Text file to use instead of stories
     #[arg(long, value_name = "FILE", conflicts_with = "stories")]
     text: Option<PathBuf>,
-    /// Tokens per piece of a text file [default: 512, or the context length if shorter]
+    /// Tokens per stretch of a text file [default: 512, or the context length if shorter]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, requires = "text")]
     stretch: Option<usize>,
-    /// Maximum number of stories or pieces [default: all]
+    /// Maximum number of stories or stretches [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
     /// Print the results as a JSON object
@@ -107,8 +107,8 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// Scores a long text in pieces of `stretch` tokens. If the tokenizer requires a start token,
-    /// each piece begins with one.
+    /// Scores a long text in stretches of `stretch` tokens. If the tokenizer requires a start token,
+    /// each stretch begins with one.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
@@ -116,7 +116,7 @@ impl Likelihood {
         let least = beginning.len().max(1) + 1;
         ensure!(
             stretch >= least,
-            "--stretch: found {stretch}, expected at least {least}, so that one token is predicted"
+            "--stretch: found {stretch}, expected at least {least} tokens: a shorter one predicts no token"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
             all.add(session.model.as_mut(), &[&beginning[..], part].concat())?;

@@ -156,7 +156,7 @@ pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8
         let size = head.rsplit_once(' ').and_then(|(_, size)| size.parse::<usize>().ok());
         let size = size
             .filter(|size| rest.len() > end + 1 + size)
-            .with_context(|| format!("git has no content for {head}"))?;
+            .with_context(|| format!("`git cat-file` returned no content for {head}"))?;
         contents.insert(hash, rest[end + 1..end + 1 + size].to_owned());
         rest = &rest[end + 2 + size..];
     }

@@ -51,14 +51,14 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
         }
         Choice::Nothing => match name.file() {
             Some(_) => "such GGUF file",
-            None => "model.safetensors or a GGUF file",
+            None => "model.safetensors or GGUF file",
         },
         Choice::Folder => match folder(&there) {
             Ok(wanted) => return Ok(wanted),
             Err(missing) => missing,
         },
     };
-    bail!("{name}: found no {expected} in the repository (it has: {})", named(&there))
+    bail!("{name}: no {expected} in the repository, which has {}", named(&there))
 }
 
 /// Selects the files of a model folder, or returns the name of one that is missing.

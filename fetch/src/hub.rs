@@ -260,7 +260,11 @@ fn listing(text: &str) -> Result<Listing> {
     let json: Value = serde_json::from_str(text).map_err(|e| anyhow!("found no JSON ({e})"))?;
     let commit = json["sha"].as_str().unwrap_or_default().to_owned();
     let digits = commit.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    ensure!(commit.len() == 40 && digits, "found \"sha\" {}, expected a commit", json["sha"]);
+    ensure!(
+        commit.len() == 40 && digits,
+        "\"sha\": found {}, expected a commit of 40 hexadecimal digits",
+        json["sha"]
+    );
     let siblings = json["siblings"].as_array();
     let siblings = siblings.ok_or_else(|| anyhow!("found no list of files in \"siblings\""))?;
     let name = |file: &Value| file["rfilename"].as_str().map(str::to_owned);

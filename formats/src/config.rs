@@ -103,7 +103,7 @@ impl ModelConfig {
     pub fn from_folder(folder: &Path) -> Result<Self> {
         ensure!(
             folder.is_dir(),
-            "{}: found no such folder, expected a model folder with config.json",
+            "{}: no such folder, expected a model folder with config.json",
             folder.display()
         );
         let path = folder.join("config.json");

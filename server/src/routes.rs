@@ -230,7 +230,7 @@ async fn model(
 ) -> Result<Response, ApiError> {
     // A name that is not UTF-8 can't be a model's name.
     if name.map_or(true, |Path(name)| name != app.settings.name) {
-        let message = format!("found no such model: this server has only {:?}", app.settings.name);
+        let message = format!("no such model: this server has only {:?}", app.settings.name);
         let error = ApiError::field("model", message);
         return Err(error.with(StatusCode::NOT_FOUND, "model_not_found"));
     }

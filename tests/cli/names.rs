@@ -138,9 +138,9 @@ fn a_model_that_is_not_there_gets_one_line() {
     let refused = |model: &str, words: &[&str]| {
         cache.run(&["inspect", model]).fails_in_one_line(model, 1, words);
     };
-    refused("nowhere", &["nowhere: found no such file or folder", "OWNER/NAME[@REVISION][:FILE]"]);
-    refused("/no/where", &["/no/where: found no such file or folder"]);
-    refused("target/a.gguf", &["target/a.gguf: found no such file or folder\n"]);
+    refused("nowhere", &["nowhere: no such file or folder", "OWNER/NAME[@REVISION][:FILE]"]);
+    refused("/no/where", &["/no/where: no such file or folder"]);
+    refused("target/a.gguf", &["target/a.gguf: no such file or folder\n"]);
     refused("some/story:model.safetensors", &["ends in .gguf", "Q4_K_M"]);
     refused("some/story:Q4_K_M", &["no such GGUF file", "fetch some/story:Q4_K_M`"]);
     refused("some/story@v2", &["no revision v2", "fetch some/story@v2`"]);

@@ -138,7 +138,7 @@ fn what_cannot_be_written_gets_one_line() {
     run(&["quantize", "nowhere", &out, "--type", "q8_0"]).fails_in_one_line(
         "no input",
         1,
-        &["nowhere", "found no such file or folder"],
+        &["nowhere", "no such file or folder"],
     );
     let to_a_folder = run(&["quantize", &embedded(), folder.name(), "--type", "q8_0", "--force"]);
     to_a_folder.fails_in_one_line("a folder", 1, &[folder.name(), "name of a file"]);

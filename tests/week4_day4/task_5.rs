@@ -347,58 +347,67 @@ fn task_5_random_placements_do_not_change_results() {
     });
 }
 
-/// A device that fails at any call, or has little memory: each error is one line, and no buffer is
-/// left.
+/// A device that fails at any call, or has little memory: each error is one line, and only weights
+/// keep their buffers.
 #[test]
 fn task_5_device_errors_are_one_line_and_leak_no_buffers() {
     resting_on(&[CPU, PINS, CUT], || {
-        let (g, results, _) = random_graph(3);
-        let order = g.order(&results);
         let mut lost = 0;
-        for after in 1..200 {
-            let twin = Twin::without(&["rms_norm", "add"]);
-            let counts = twin.counts();
-            counts.lost_after.store(after, Relaxed);
-            let all: Vec<Box<dyn Backend>> = vec![Box::new(twin), Box::new(Cpu::default())];
-            let mut scheduler = Scheduler::new(all);
-            let told = match scheduler.prepare(&g, &order, &results, &Wishes::default()) {
-                Err(error) => Some(format!("{error:#}")),
-                Ok(ready) => {
-                    let told = pass(|step| scheduler.run(&ready, step)).err();
-                    scheduler.release(ready);
-                    told.map(|error| format!("{error:#}"))
-                }
+        // Some of these graphs have no weights, so no buffer may be left at all.
+        for seed in 0..8 {
+            let (g, results, _) = random_graph(seed);
+            let order = g.order(&results);
+            let kept = g.ids().filter(|&id| matches!(g.node(id).op, Op::Weight(_))).count();
+            let check_buffers = |what: &str, counts: &Counts| {
+                let left = counts.buffers.load(Relaxed);
+                assert!(
+                    left <= kept,
+                    "{what}: {left} buffers are left, but only the {kept} weights may keep theirs"
+                );
             };
-            let Some(told) = told else { break };
-            lost += 1;
-            assert!(
-                told.contains("twin: ") && told.contains("the device is lost"),
-                "device lost at call {after}: the message {told:?} must contain `twin: ` and `the \
-                 device is lost`"
+            for after in 1..200 {
+                let twin = Twin::without(&["rms_norm", "add"]);
+                let counts = twin.counts();
+                counts.lost_after.store(after, Relaxed);
+                let all: Vec<Box<dyn Backend>> = vec![Box::new(twin), Box::new(Cpu::default())];
+                let mut scheduler = Scheduler::new(all);
+                let told = match scheduler.prepare(&g, &order, &results, &Wishes::default()) {
+                    Err(error) => Some(format!("{error:#}")),
+                    Ok(ready) => {
+                        let told = pass(|step| scheduler.run(&ready, step)).err();
+                        scheduler.release(ready);
+                        told.map(|error| format!("{error:#}"))
+                    }
+                };
+                let Some(told) = told else { break };
+                lost += 1;
+                check_buffers(&format!("device lost at call {after}"), &counts);
+                assert!(
+                    told.contains("twin: ") && told.contains("the device is lost"),
+                    "device lost at call {after}: the message {told:?} must contain `twin: ` and \
+                     `the device is lost`"
+                );
+                assert!(
+                    !told.contains('\n'),
+                    "device lost at call {after}: the message {told:?} must be one line"
+                );
+            }
+            let twin = Twin::default().with_limit(100);
+            let counts = twin.counts();
+            let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
+            let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
+            let told = format!(
+                "{:#}",
+                refused.expect_err("prepare must fail, because 100 bytes are too few")
             );
             assert!(
-                !told.contains('\n'),
-                "device lost at call {after}: the message {told:?} must be one line"
+                told.contains("twin: ") && told.contains("out of memory"),
+                "a device with 100 bytes: the message {told:?} must contain `twin: ` and `out \
+                 of memory`"
             );
+            drop(scheduler);
+            check_buffers("a device with 100 bytes", &counts);
         }
-        assert!(lost > 4, "the device was called only {lost} times, expected more than 4");
-        let twin = Twin::default().with_limit(100);
-        let counts = twin.counts();
-        let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
-        let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
-        let told =
-            format!("{:#}", refused.expect_err("prepare must fail, because 100 bytes are too few"));
-        assert!(
-            told.contains("twin: ") && told.contains("out of memory"),
-            "a device with 100 bytes: the message {told:?} must contain `twin: ` and `out of \
-             memory`"
-        );
-        drop(scheduler);
-        let kept: usize = g.ids().filter(|&id| matches!(g.node(id).op, Op::Weight(_))).count();
-        let left = counts.buffers.load(Relaxed);
-        assert!(
-            left <= kept,
-            "{left} buffers are left after a failure, but only {kept} weights may keep theirs"
-        );
+        assert!(lost > 30, "the device was called only {lost} times, expected more than 30");
     });
 }

@@ -46,7 +46,11 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     let first = asked.tasks().first().map(|(id, _)| id.feature.clone());
     let before: Vec<&Day> =
         curriculum.days().take_while(|day| Some(&day.feature) != first.as_ref()).collect();
-    ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", asked.typed());
+    ensure!(
+        !before.is_empty(),
+        "{} is the first day: there is no earlier day to borrow from",
+        asked.typed()
+    );
     let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
     fill_in(root, curriculum, &tasks, &format!("the days before {}", asked.typed()))?;
     println!("To undo this for one day, run `cargo course return DAY`.");
@@ -98,7 +102,7 @@ fn fill_in(
         let functions = counted(before, "function");
         println!("{name}: {functions} already borrowed, so left unchanged");
     }
-    ensure!(!borrowed.is_empty(), "nothing was borrowed: no function in {name} is still a stub");
+    ensure!(!borrowed.is_empty(), "nothing to borrow: no function in {name} is still a stub");
     replace(root, &mut Recovery::new(root), &changes)?;
     for line in &borrowed {
         println!("{line}");

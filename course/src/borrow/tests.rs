@@ -162,14 +162,17 @@ fn what_the_learner_has_begun_is_left() {
     );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
-    assert_eq!(error, "nothing was borrowed: no function in week1-day1 1 is still a stub");
+    assert_eq!(error, "nothing to borrow: no function in week1-day1 1 is still a stub");
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
     assert!(
         text(root.path()).contains("// an idea\n    todo!")
             && text(root.path()).contains("base() + base()")
     );
-    assert!(lend(root.path(), None).unwrap_err().to_string().contains("nothing was"), "twice");
+    assert!(
+        lend(root.path(), None).unwrap_err().to_string().contains("nothing to borrow"),
+        "twice"
+    );
     take(root.path(), None, false).unwrap();
     assert_eq!(text(root.path()), before);
     assert_eq!(
@@ -298,7 +301,7 @@ fn all_days_before_one_are_borrowed() {
     let before = text(root.path());
     let first =
         borrow_before(root.path(), &curriculum(), &words("week1-day1")).unwrap_err().to_string();
-    assert_eq!(first, "week1-day1 is the first day; nothing was borrowed");
+    assert_eq!(first, "week1-day1 is the first day: there is no earlier day to borrow from");
     borrow_before(root.path(), &curriculum(), &words("week1-day2")).unwrap();
     assert_eq!(
         text(root.path()).matches("// BORROWED week1-day1").count(),

@@ -92,7 +92,7 @@ fn one_gguf_file_is_fetched_by_its_name_or_type() {
     }
     for (model, words) in [
         ("owner/name", "found 3 GGUF files; add :FILE, where FILE is one of m-q4_0.gguf"),
-        ("owner/name:Q6_K", "found no such GGUF file in the repository (it has: m-q4_0.gguf, "),
+        ("owner/name:Q6_K", "no such GGUF file in the repository, which has m-q4_0.gguf, "),
         ("owner/other", "owner/other: found no public repository of this name at 127.0.0.1"),
     ] {
         let error = Cache::new().fetch(&hub, model).expect_err(model).to_string();

@@ -37,9 +37,9 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
     let shown = model.display();
     // A model's name can end in `.gguf` only after a colon.
     let text = model.to_string_lossy();
-    ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
+    ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: no such file or folder");
     let name: Name = text.parse().map_err(|e| {
-        anyhow!("{shown}: found no such file or folder, and the path is not a model's name: {e}")
+        anyhow!("{shown}: no such file or folder, and the path is not a model's name: {e}")
     })?;
     find(&name, &cache()?)
 }
@@ -55,7 +55,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let fetch = || format!("`cargo llm fetch {name}` fetches it");
     ensure!(
         folder.is_dir(),
-        "{name}: found no such file or folder, and no such model in {}; {}",
+        "{name}: no such file or folder, and no such model in {}; {}",
         cache.display(),
         fetch()
     );
@@ -89,7 +89,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
             let ggufs: Vec<&str> = files.into_iter().filter(|f| super::is_gguf(f)).collect();
             let there = if ggufs.is_empty() { "none".to_owned() } else { ggufs.join(", ") };
             bail!(
-                "{name}: found no such GGUF file in {} (it has: {there}); {}",
+                "{name}: no such GGUF file in {}, which has {there}; {}",
                 snapshot.display(),
                 fetch()
             );

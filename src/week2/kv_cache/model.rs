@@ -1,5 +1,5 @@
-//! Day 1. The model's forward pass over rows: a prompt, part of a prompt, one new token, or rows of
-//! several requests.
+//! Day 1. The model's forward pass over rows. The rows are a prompt, part of a prompt, one new token,
+//! or rows of several requests.
 //!
 //! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
 //! provided.

@@ -1,5 +1,5 @@
-//! Day 3. Plans where each node's bytes are in one arena, so that bytes can be reused once a buffer
-//! is no longer needed.
+//! Day 3. Plans that put the bytes of all nodes in one arena. When a buffer is no longer needed, its
+//! bytes are used again.
 //!
 //! Tasks here: week4-day3 task 3 (`place`, `overwritten`). Everything else is provided.
 
@@ -90,8 +90,8 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the root of the first source of `life.node`, if `life.node` may write its own result to
-/// the root's part of the arena. Returns `None` unless all of these hold:
+/// Returns the root of `life.node`'s first source, if `life.node` may write its result to that root's
+/// part of the arena. Returns `None` unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
 /// - The root has a buffer, which is last read in the step that computes `life.node`.
