@@ -27,7 +27,7 @@ pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
 }
 
 /// Reads `x` in row-major order into a new shape. Unlike `ndarray`'s own reshape, it accepts any
-/// memory layout (after `swap_axes`, for example) and copies if it has to.
+/// memory layout (after `swap_axes`, for example). It always copies the numbers.
 ///
 /// # Panics
 /// If the two shapes have different numbers of elements.

@@ -13,9 +13,9 @@
 //!   adapter.
 //! - `mixture` has its own model, cache and loader. An expert's product does not depend on the
 //!   other tokens that use the expert.
-//! - `streamed` uses only `core`: no heap, no files. All memory comes from one `Arena`, and all
-//!   bytes of the file come through the trait `Storage`. `reference/bare` compiles the same files
-//!   for a Cortex-M4.
+//! - `streamed`, except `packed`, uses only `core`: no heap, no files. All memory comes from one
+//!   `Arena`, and all bytes of the file come through the trait `Storage`. `reference/bare` compiles
+//!   the same files for a Cortex-M4.
 
 // Day 1: sizes and strides.
 #[path = "layout/strided.rs"]

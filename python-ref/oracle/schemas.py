@@ -185,7 +185,6 @@ DIFFERENT = {
     ("a most", "-0"): MINUS_NOTHING,
     ("a range about nothing", "-0"): MINUS_NOTHING,
     ("multiples within", "-0"): MINUS_NOTHING,
-    ("one of two ranges", "-0"): MINUS_NOTHING,
     ("a range with fractions", "9.9"): TENTHS,
     ("a range with fractions", "9.990"): TENTHS,
 }

@@ -148,7 +148,7 @@ fn a_step_has_as_many_rows_as_fit_into_the_time() {
     }
 }
 
-/// Readers, and the most rows of a step and the steps until the first token, as day 2 has them.
+/// Readers, and the most rows of a step and the steps until the first token, as in the page on load.
 const BOOK: [(usize, (u64, u64)); 4] =
     [(1, (34, 33)), (3, (40, 28)), (7, (47, 26)), (15, (48, 31))];
 

@@ -54,7 +54,7 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
     todo!("week1-day2 task 2: rope_interleaved")
 }
 
-/// Rotates the pairs `(x[i], x[i + D/2])`. Hugging Face checkpoints use this form of RoPE.
+/// Rotates the pairs `(x[i], x[i + D/2])`. Most Hugging Face checkpoints use this form of RoPE.
 ///
 /// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
 /// `(a·cos − b·sin, a·sin + b·cos)`.

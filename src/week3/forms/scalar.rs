@@ -22,8 +22,7 @@ pub const SECOND_HALF: [Bytes; 6] = [
 ];
 
 /// The maximum number of digits before a decimal point, and the maximum number after it. Every JSON
-/// parser accepts a number within these limits, and all parsers that read doubles get the same
-/// value.
+/// parser accepts a number within these limits, because it lies well within a double's range.
 pub const MOST_DIGITS: u8 = 15;
 /// The maximum number of digits of an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;

@@ -52,7 +52,7 @@ pub(super) struct Allowance {
     pub(super) test: Duration,
     /// Time limit for a day's tests.
     pub(super) day: Duration,
-    /// Time limit for reading, building and testing.
+    /// Time limit for building and testing.
     pub(super) submission: Duration,
     /// Limit for the address space of a test program, in MiB.
     pub(super) memory: u64,

@@ -18,8 +18,8 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Computes attention without copying keys or values. Query head `h` reads key/value head `h / G`,
-/// with `G = H_q / H`.
+/// Computes attention without repeating keys or values. Query head `h` reads key/value head
+/// `h / G`, with `G = H_q / H`.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.

@@ -82,7 +82,7 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
     // END SOLUTION
 }
 
-/// Rotates the pairs `(x[i], x[i + D/2])`. Hugging Face checkpoints use this form of RoPE.
+/// Rotates the pairs `(x[i], x[i + D/2])`. Most Hugging Face checkpoints use this form of RoPE.
 ///
 /// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
 /// `(a·cos − b·sin, a·sin + b·cos)`.
