@@ -40,7 +40,7 @@ def main():
         max_batch=args.max_batch,
         engine={"pages": args.pages, "share_prefixes": True, "threads": args.threads},
     )
-    # Replicas share this machine's processors, however many it has.
+    # Overrides the number of processors, so that Ray starts all replicas even on a small machine.
     own = {} if args.address else {"num_cpus": 1 + (args.replicas or args.max_replicas), "include_dashboard": False}
     ray.init(args.address, runtime_env=HERE, log_to_driver=True, **own)
     serve.start(http_options={"host": args.host, "port": args.port})

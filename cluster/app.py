@@ -1,6 +1,6 @@
-"""The application: fronts, which speak HTTP, and replicas, each with an engine.
+"""The Ray Serve application: fronts, which handle HTTP, and replicas, each with an engine.
 
-`app` is what a cluster's configuration names (`cluster.app:app`); its arguments are those of `Options`.
+A cluster's configuration refers to `app` as `cluster.app:app`. Its arguments are the fields of `Options`.
 """
 
 import asyncio
@@ -24,57 +24,56 @@ from .request import Cut, Differs, Resumed, is_leaving, look
 from .routing import CLASSES
 
 GONE = (ActorDiedError, ActorUnavailableError, RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
-"""What a call ends with when its replica does."""
+"""Exceptions of a call whose replica is gone."""
 
 FORWARDED = ("authorization", "content-type")
 MAX_BODY = 1 << 20
-"""Bytes; what is longer is cut off there, and the replica refuses it."""
+"""Maximum size of a body in bytes. A front stops reading a longer body, and the replica rejects it."""
 
 LOG = logging.getLogger("ray.serve")
 
 
 class Options(BaseModel):
-    """How the application is built."""
+    """Arguments of the application."""
 
     model_config = ConfigDict(extra="forbid")
 
     model: str
-    """Folder or GGUF file, at the same path on every machine."""
+    """Folder or GGUF file at the same path on every machine, or a name that is in every machine's cache."""
     solution: str = "reference"
-    """Whose engine: `reference` or `student`."""
+    """Engine to run: `reference` or `student`."""
     replicas: Optional[int] = Field(1, ge=1)
-    """A fixed number. `None` means as many as the queue asks for, from `min_replicas` to `max_replicas`."""
+    """Fixed number of replicas. `None` scales with the queue, from `min_replicas` to `max_replicas`."""
     min_replicas: int = Field(1, ge=1)
     max_replicas: int = Field(4, ge=1)
     fronts: int = Field(1, ge=1)
     routing: str = "prefix"
     max_batch: int = Field(16, ge=1)
-    """Requests that a replica computes at once. It is handed twice as many, so that nobody's place stays empty."""
+    """Batch slots per replica. Ray hands each replica up to twice as many requests, so that no slot stays empty."""
     max_queue: int = Field(256, ge=1)
-    """Requests that wait in a front for a replica, at most; more are told to come again."""
+    """Maximum number of requests that wait in a front for a replica. Others are rejected with status 429."""
     attempts: int = Field(4, ge=1)
-    """Replicas that may die under one request."""
+    """Maximum number of attempts per request. If a replica dies, another replica makes the next attempt."""
     cpus: float = Field(1.0, gt=0)
-    """Processors that Ray sets aside for each replica."""
+    """Processors that Ray reserves for each replica."""
     scale_delay_s: float = Field(10.0, ge=0)
-    """How long the queue has to be long before a replica is added; it has to be short thirty times as long before one goes."""
+    """Time for which the queue must be long before a replica is added. Removing one takes thirty times as long."""
     engine: dict[str, Any] = {}
-    """More of the engine's options, as `{"pages": 512, "share_prefixes": true, "threads": 2}`."""
+    """Other options of the engine, such as `{"pages": 512, "share_prefixes": true, "threads": 2}`."""
 
 
 class Replica:
-    """One engine."""
+    """Runs one engine."""
 
     def __init__(self, options):
         options = Options(**options)
-        # The bridge's module has no path of its own, but its parent's attribute.
         solution = getattr(importlib.import_module("tiny_llm"), options.solution)
         self.engine = solution.Engine(options.model, max_batch=options.max_batch, **options.engine)
-        # A thread waits for each answer, and computes nothing.
+        # These threads only wait for answers.
         self.threads = ThreadPoolExecutor(2 * options.max_batch + 4)
 
     async def answer(self, method, path, headers, body, beginning=""):
-        """Status and headers, then the body as it comes. Whoever stops listening ends it."""
+        """Yields the status and headers, then parts of the body. Cancels the request if the caller stops early."""
         answer = self.engine.submit(path, body, method=method, headers=headers)
         run = asyncio.get_running_loop().run_in_executor
         try:
@@ -85,24 +84,24 @@ class Replica:
             self.threads.submit(answer.cancel)
 
     def check_health(self):
-        """Ray asks now and then, and starts another replica where this fails."""
+        """Raises an error if the engine does not respond. Ray calls this periodically, and then replaces the replica."""
         if self.engine.submit("/health", method="GET").status != 200:
             raise RuntimeError("the engine does not answer")
 
     def record_routing_stats(self):
-        """The engine's own figures, for whoever routes."""
+        """Returns the engine's metrics. Ray passes them to the routers."""
         metrics = self.engine.submit("/metrics", method="GET").read().decode()
         where = f'tiny_llm_replica{{node="{ray.get_runtime_context().get_node_id()}",pid="{os.getpid()}"}} 1'
         return {"metrics": f"{metrics}{where}\n"}
 
 
 class Front:
-    """Takes requests, and sees to it that each is answered once: if a replica dies under an answer, another one continues it."""
+    """Handles HTTP. If a replica dies during an answer, another one continues the answer, without repeating any part."""
 
     async def __init__(self, replicas, options):
         self.replicas = replicas.options(stream=True)
         self.attempts = Options(**options).attempts
-        # The first call makes the handle's router, which knows the replicas from then on.
+        # The first call creates the handle's router, which then tracks the replicas.
         await anext(self.ask(("GET", "/health", [], None, "")))
 
     async def __call__(self, request):
@@ -115,13 +114,13 @@ class Front:
             body += piece
             if len(body) > MAX_BODY:
                 break
-        # A request without a body has none there, either.
+        # A request without a body is passed on without one.
         looked = look(bytes(body))
         call = (method, path, headers, looked.body if body else None, looked.beginning)
         return await self.answered(call, looked.stream)
 
     async def answered(self, call, stream):
-        """From the replica that begins to answer, or from the next one if that dies first."""
+        """Returns a response. Tries another replica if one dies before its stream begins or its answer is complete."""
         for left in reversed(range(self.attempts)):
             try:
                 parts = self.ask(call)
@@ -144,7 +143,7 @@ class Front:
         return aiter(self.replicas.answer.remote(method, path, headers, body, beginning=beginning))
 
     async def events(self, call, parts, left):
-        """What the client has not had yet, whoever it comes from."""
+        """Yields the events of a stream. If the replica dies, continues with another one at the first unsent event."""
         resumed = Resumed()
         while True:
             try:
@@ -172,7 +171,7 @@ class Front:
 
 
 async def failing(error):
-    """The parts of an answer that fails before the first of them."""
+    """Raises `error` in place of the first part of an answer."""
     raise error
     yield
 
@@ -196,7 +195,7 @@ def app(options: Options):
             target_ongoing_requests=options.max_batch,
             upscale_delay_s=options.scale_delay_s,
             downscale_delay_s=30 * options.scale_delay_s,
-            # The queue is looked at as often as something may follow from it.
+            # Measures the queue often enough for these delays.
             metrics_interval_s=max(0.2, options.scale_delay_s / 2),
             look_back_period_s=max(1.0, 2 * options.scale_delay_s),
         )
@@ -220,7 +219,7 @@ def app(options: Options):
         Front,
         name="front",
         num_replicas=options.fronts,
-        # Each answer that is on its way is one, and those that are too many are refused by name.
+        # Counts each answer in progress. The limit is high, because the front itself rejects excess requests.
         max_ongoing_requests=4096,
         ray_actor_options={"num_cpus": 0.1},
     )

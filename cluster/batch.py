@@ -2,9 +2,9 @@
 
     python -m cluster.batch requests.jsonl --out answers --replicas 2
 
-The file is cut into parts, and each part's answers are a file of their own, which is there as a whole or not at all. Whoever runs the
-command again after a stop goes on with the parts that are missing; at the end `answers.jsonl` stands beside the folder, in the order of the
-requests. Neither the requests nor the answers are ever in memory as a whole, and the folder must be one that all machines see.
+The file is split into parts. Each part's answers have their own file, which is either complete or absent. After a stop, the same command
+computes only the missing parts. At the end, `answers.jsonl` is next to the folder, in the order of the requests. Only single parts are held
+in memory. All machines must have access to the folder.
 """
 
 import argparse
@@ -20,11 +20,11 @@ import ray
 from . import HERE, ROOT, located
 
 LINES = 256
-"""Requests of a part: many times as many as are computed at once, so that few places stay empty at its end."""
+"""Requests per part: many times the number of batch slots, so that few slots are empty at the end of a part."""
 
 
 def parts(file, lines=LINES):
-    """Where each part of the file lies, and which requests are in it."""
+    """Returns the position of each part in the file, the number of its first request, and its number of requests."""
     found = []
     start = position = number = count = 0
     with open(file, "rb") as source:
@@ -40,7 +40,7 @@ def parts(file, lines=LINES):
 
 
 class Answering:
-    """One engine, which answers parts."""
+    """Answers parts with one engine."""
 
     def __init__(self, model, solution, options):
         self.engine = getattr(importlib.import_module("tiny_llm"), solution).Engine(model, max_queue=LINES, **options)
@@ -61,7 +61,7 @@ class Answering:
         return {"number": row["number"], "requests": row["requests"]}
 
     def answers(self, lines, number):
-        """All of a part are handed to the engine at once, and it has as many under way as it has places for."""
+        """Yields a line for each request. Submits all requests at once, and the engine queues those without a slot."""
         asked = [self.ask(line, index) for index, line in enumerate(lines, number)]
         for index, answer in enumerate(asked, number):
             yield json.dumps({"index": index, **said(answer)}, ensure_ascii=False)
@@ -75,14 +75,14 @@ class Answering:
             return 'expected an object with either "prompt" or "messages"'
         if asked.get("stream"):
             return '"stream": a batch does not stream; omit it or set it to false'
-        # What is computed once more after a stop is the same again.
+        # The seed ensures that a request has the same answer if it is computed again after a stop.
         asked = {"model": "any", "seed": index, **asked}
         path = "/v1/chat/completions" if "messages" in asked else "/v1/completions"
         return self.engine.submit(path, json.dumps(asked).encode())
 
 
 def said(answer):
-    """What stands in an answer's line."""
+    """Returns the fields of an answer's line."""
     if isinstance(answer, str):
         return {"error": answer}
     found = json.loads(answer.read())
@@ -93,7 +93,7 @@ def said(answer):
 
 
 def text(choice):
-    """Of either path."""
+    """Returns the text and tool calls of a choice, from either path."""
     if "text" in choice:
         return {"text": choice["text"]}
     message = choice["message"]
@@ -102,7 +102,7 @@ def text(choice):
 
 
 def answer(file, out, model, solution="reference", replicas=1, lines=LINES, engine=None):
-    """Answers all that has no answer yet; returns how many requests that were, and how many there are."""
+    """Answers the missing parts. Returns the number of requests answered now, and the number of all requests."""
     file, out = Path(file).resolve(), Path(out).resolve()
     out.mkdir(parents=True, exist_ok=True)
     rows = [{**part, "file": str(file), "target": str(out / f"part-{part['number']:012}.jsonl")} for part in parts(file, lines)]
@@ -124,14 +124,14 @@ def answer(file, out, model, solution="reference", replicas=1, lines=LINES, engi
             with open(row["target"], "rb") as source:
                 shutil.copyfileobj(source, target)
     os.replace(unfinished, whole)
-    # Of machines that stopped in the middle of a part.
+    # Removes the files of processes that stopped in the middle of a part.
     for rest in out.glob("*.unfinished"):
         rest.unlink(missing_ok=True)
     return done, sum(row["requests"] for row in rows)
 
 
 def check(out, file, lines):
-    """Parts of another file, or cut in another way, are no answers to this one."""
+    """Exits if the folder has answers to another file, or if the file or the size of the parts has changed."""
     status = file.stat()
     now = {"file": str(file), "bytes": status.st_size, "changed": status.st_mtime_ns, "lines": lines}
     note = out / "requests.json"

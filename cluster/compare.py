@@ -31,13 +31,13 @@ BATCH = 8
 
 
 class Load(NamedTuple):
-    """Requests in the order of their times, each as a line of `simulate --trace` has it."""
+    """Requests in the order of their times, with the fields of `simulate --trace`."""
 
     requests: list
 
 
 class Figures(NamedTuple):
-    """Of one run."""
+    """Results of one run."""
 
     hits: float
     prompt_tokens: int
@@ -46,7 +46,7 @@ class Figures(NamedTuple):
 
 
 def load(requests, beginnings, rate, new=16, seed=1):
-    """Prompts that begin with one of so many texts, which Poisson sends."""
+    """Returns requests that arrive as a Poisson process. Each prompt begins with one of `beginnings` shared texts."""
     rng = random.Random(seed)
     lines = (ROOT / "models/eval/stories.jsonl").read_text(encoding="utf-8").splitlines()
     stories = [json.loads(line)["text"] for line in lines]
@@ -60,7 +60,7 @@ def load(requests, beginnings, rate, new=16, seed=1):
 
 
 def simulated(load, replicas, routing, cost, program):
-    """The same scheduler, pages and routing, without a model."""
+    """Simulates a load with the same scheduler, pages and routing, without a model."""
     trace = Path(os.environ.get("TMPDIR", "/tmp")) / f"cluster-{os.getpid()}.jsonl"
     trace.write_text("".join(json.dumps(request) + "\n" for request in load.requests))
     command = [program, "simulate", "--json", "--trace", trace, "--model", MODEL] if cost is None else [program, "simulate", "--json", "--trace", trace, "--cost", cost]
@@ -75,7 +75,7 @@ def simulated(load, replicas, routing, cost, program):
 
 
 def homes(load, address):
-    """What each of the replicas that run has to answer by prefix, as long as none is busy."""
+    """Returns the load of each running replica with prefix routing, if no replica is busy."""
     names = sorted(set(re.findall(r'^tiny_llm_replica\{replica="(\w+)"', metrics(address), re.M)))
     at_home = {name: [] for name in names}
     for request in load.requests:
@@ -85,18 +85,18 @@ def homes(load, address):
 
 
 def simulated_homes(loads, cost, program):
-    """The share of prompts' tokens that are found if each of these is one replica's."""
+    """Returns the share of prompt tokens found in the cache if each load has its own replica."""
     all_figures = [simulated(load, 1, "round-robin", cost, program) for load in loads if load.requests]
     return sum(one.hits * one.prompt_tokens for one in all_figures) / sum(one.prompt_tokens for one in all_figures)
 
 
 def beginnings(load):
-    """How many different ones there are."""
+    """Returns the number of different beginnings."""
     return len({request["prompt"][:BEGINNING] for request in load.requests})
 
 
 def cost(program):
-    """What a step takes here, as `simulate` measures it."""
+    """Measures the cost of a step on this machine with `simulate`. Returns it and the message."""
     command = [program, "simulate", "--model", MODEL, "-j", 1, "--requests", 1]
     finished = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
     return re.search(r"--cost (\S+?);", finished.stderr)[1], finished.stderr.strip()
@@ -108,7 +108,7 @@ def options(replicas, routing, cpus=1.0):
 
 
 def measured(load, address, at_most=None):
-    """Sends the load when its times come, or with so many requests at once at most, and as fast as they are answered."""
+    """Sends each request at its time. With `at_most`, sends as fast as possible, with that many open requests at most."""
     start, lock, todo = time.monotonic(), threading.Lock(), list(load.requests)
     firsts, tokens = [], [0]
     host, port = address.removeprefix("http://").split(":")
@@ -151,13 +151,13 @@ def measured(load, address, at_most=None):
 
 
 def totals(address, requests):
-    """Tokens of prompts that a cache had, and all of them, once every replica has told."""
+    """Waits until the metrics are stable. Returns the number of prompt tokens found in a cache, and of all prompt tokens."""
     last = None
     for _ in range(100):
         text = metrics(address)
         figure = lambda name: sum(float(value) for value in re.findall(rf"^tiny_llm_{name}_total\{{.*\}} (\S+)$", text, re.M))
         now = figure("prefix_tokens_found"), figure("prompt_tokens")
-        # The replicas tell every half a second, and nobody asks them anything now.
+        # Replicas report every half second, and no request is open now.
         if now == last and now[1]:
             return now
         last = now
@@ -166,7 +166,7 @@ def totals(address, requests):
 
 
 def metrics(address):
-    """What the replicas tell of themselves."""
+    """Returns the replicas' metrics."""
     host, port = address.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60)
     connection.request("GET", "/metrics")
@@ -204,7 +204,7 @@ def main():
             address = f"http://127.0.0.1:{PORT}"
             figures = measured(sent, address)
             if routing == "prefix":
-                # Replicas draw their names, and with them the beginnings that are at home there.
+                # Replicas have random names, which determine their prefixes.
                 own = homes(sent, address)
                 hits = simulated_homes(own, step, args.program)
                 print(f"simulated with the same home replicas ({' and '.join(str(beginnings(load)) for load in own)} prefixes): {100 * hits:.0f} % hits")

@@ -1,13 +1,13 @@
-"""What replicas tell of themselves, as a front has it.
+"""Collects the replicas' metrics in a front.
 
-Ray pickles a router's module by value, and so the list of routers stands in this one."""
+Ray pickles a router's module by value. The list of routers is therefore in this module."""
 
 ROUTERS = []
-"""Those of this process."""
+"""The routers of this process."""
 
 
 def reported():
-    """The figures of all replicas, in Prometheus' form, each line with its replica's name."""
+    """Returns the metrics of all replicas in Prometheus' format, with the replica's name as a label."""
     lines = []
     for router in ROUTERS[-1:]:
         for replica in router.curr_replicas.values():

@@ -1,16 +1,15 @@
-"""What a front looks at in a request's body before it hands it on: a seed, and how the prompt begins. Everything else is read, or
-refused, by the replica."""
+"""Reads what a front needs from a request's body, and resumes interrupted answers. The replica reads and validates the rest."""
 
 import json
 import secrets
 from typing import NamedTuple
 
 BEGINNING = 256
-"""Letters by which a beginning is known: about 64 tokens."""
+"""Number of characters by which equal beginnings are recognized, about 64 tokens."""
 
 
 class Looked(NamedTuple):
-    """A body, and what was seen in it."""
+    """A body, and what was read from it."""
 
     body: bytes
     beginning: str
@@ -18,8 +17,8 @@ class Looked(NamedTuple):
 
 
 def look(body):
-    """Gives a request a seed if it has none, so that whoever answers it again gives the same answer. What is no JSON object stays as
-    it is: the replica says what is wrong with it."""
+    """Adds a seed if the request has none, so that another replica computes the same answer. Returns a body that is not a JSON object
+    unchanged. The replica rejects it."""
     try:
         asked = json.loads(body)
     except ValueError:
@@ -31,14 +30,14 @@ def look(body):
         if "seed" in asked or not asked:
             body = json.dumps({**asked, "seed": seed}).encode()
         else:
-            # All other bytes stay: the order of a schema's keys counts, and so does how a number was written.
+            # Keeps all other bytes, because the order of a schema's keys and the notation of numbers matter.
             start = body.index(b"{") + 1
             body = body[:start] + b'"seed":%d,' % seed + body[start:]
     return Looked(body, beginning(asked), asked.get("stream") is True)
 
 
 def beginning(asked):
-    """The first letters of the conversation or text."""
+    """Returns the first characters of the conversation, text or list of tokens."""
     text = asked.get("prompt", "")
     if isinstance(asked.get("messages"), list):
         text = json.dumps(asked["messages"], ensure_ascii=False)
@@ -48,10 +47,10 @@ def beginning(asked):
 
 
 class Resumed:
-    """Server-sent events that go on where another replica stopped.
+    """Continues a stream of server-sent events where another replica stopped.
 
-    An answer is the same whoever computes it, so its events are, too, but for the names that its replica gave it. Those of several
-    answers to one request may come in another order, so each has a count of its own."""
+    All replicas compute the same answer and send the same events, except for ids and times. The events of several answers to one
+    request may arrive in another order, so each answer has its own list of sent events."""
 
     def __init__(self):
         self.sent = {}
@@ -60,13 +59,13 @@ class Resumed:
         self.skip = {}
 
     def again(self):
-        """Another replica answers from the start."""
+        """Prepares for another replica, which answers from the start."""
         self.buffer, self.skip = b"", {choice: list(sent) for choice, sent in self.sent.items()}
 
     def take(self, data):
-        """The events of these bytes that are new, each as a client gets it.
+        """Yields the new events in these bytes, in the form that the client receives.
 
-        Raises `Cut` if the replica ended the answer because it is going away, and `Differs` if an event is not what was sent."""
+        Raises `Cut` if the replica has failed or is shutting down, and `Differs` if an event differs from what was sent."""
         self.buffer += data
         *events, self.buffer = self.buffer.split(b"\n\n")
         for event in events:
@@ -97,19 +96,19 @@ class Resumed:
 
 
 class Cut(Exception):
-    """The replica is going away."""
+    """The replica has failed or is shutting down."""
 
 
 class Differs(Exception):
-    """Another replica's answer is not the one that was begun."""
+    """Another replica's answer differs from the one that was begun."""
 
 
 def is_leaving(said):
-    """Whether an error says that another replica may answer."""
+    """Returns whether another replica may answer after this error."""
     return said.get("error", {}).get("code") in ("shutting_down", "engine_failed")
 
 
 def without_names(delta):
-    """A call of a tool has a name of its replica's."""
+    """Returns a delta without the ids of its tool calls, which differ between replicas."""
     calls = (delta or {}).get("tool_calls")
     return delta if calls is None else {**delta, "tool_calls": [{**call, "id": None} for call in calls]}

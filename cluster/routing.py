@@ -1,7 +1,7 @@
-"""Which replica gets a request: two routers for Ray Serve's extension point, `RequestRouterConfig`.
+"""Chooses the replica for a request: two routers for Ray Serve's extension point, `RequestRouterConfig`.
 
-A router lives wherever a handle to the replicas is: here, in each front. It is asked for ranks of replicas, and Ray asks those of
-the first rank whether they have room before it goes on to the next.
+Each handle to the replicas has a router, so each front has one. A router returns ranks of replicas. Ray checks whether a replica of
+the first rank has room before it tries the next rank.
 """
 
 import hashlib
@@ -12,30 +12,30 @@ from . import figures
 
 
 class Routing(RequestRouter):
-    """What both have in common."""
+    """Base class of both routers."""
 
     def initialize_state(self):
         figures.ROUTERS.append(self)
 
     def open_requests(self, replica):
-        """How many it has, as far as is known here; a replica that has not been asked yet has none."""
+        """Returns the number of open requests of a replica, from a cache, or 0 if it is unknown."""
         return self.replica_queue_len_cache.get(replica.replica_id) or 0
 
     def order(self, candidates, key):
-        """The replicas, the one that should have the request first."""
+        """Returns the replicas, in the order in which they should be tried."""
         raise NotImplementedError
 
     async def choose_replicas(self, candidate_replicas, pending_request=None):
         key = ""
         if pending_request is not None:
             key = pending_request.kwargs.get("beginning", "")
-            # Where nobody has room, Ray waits a little before it asks again.
+            # If no replica has room, Ray waits a little before it tries again.
             pending_request.routing_context.should_backoff = True
         return [[replica] for replica in self.order(candidate_replicas, key)]
 
 
 class RoundRobin(Routing):
-    """Each in turn."""
+    """Takes the replicas in turn."""
 
     def initialize_state(self):
         super().initialize_state()
@@ -49,8 +49,8 @@ class RoundRobin(Routing):
 
 
 class Prefix(Routing):
-    """The replica that has had the same beginning before, unless it has far more to do than another: the rule that
-    `cargo llm simulate --routing prefix` has. Homes are drawn so that one replica more or less moves only its own share."""
+    """Chooses the home replica of a prompt's beginning, unless it has far more open requests than another replica.
+    `cargo llm simulate --routing prefix` has the same limit. Adding or removing a replica moves only that replica's share."""
 
     def order(self, candidates, key):
         if not key:
@@ -59,7 +59,7 @@ class Prefix(Routing):
         if not homes:
             return homes
         least = min(homes, key=self.open_requests)
-        # Work that is saved is no help if it has to wait for twice as much.
+        # A cache hit does not pay if the request must wait for twice as many others.
         if self.open_requests(homes[0]) > 2 * self.open_requests(least) + 8:
             homes.remove(least)
             homes.insert(0, least)
@@ -71,7 +71,7 @@ def name(replica):
 
 
 def draw(key, of):
-    """A number that the two have in common, and nothing else has."""
+    """Returns a hash of a beginning and a replica's name. The replica with the largest hash is the home."""
     return hashlib.blake2b(f"{key}\0{of}".encode(), digest_size=8).digest()
 
 

@@ -23,8 +23,8 @@ pub(super) fn sample(request: &Request) -> Sample {
     Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
 }
 
-/// Chooses an answer's tokens, and records whether its logits were finite. Without this check, an
-/// engine would go on and write junk or nothing.
+/// Chooses an answer's tokens, and records whether its logits were finite. Without this check, the
+/// answer would be meaningless or empty.
 pub(super) struct Chooser {
     sample: Sample,
     form: Option<FormedAnswer>,
@@ -36,7 +36,7 @@ impl Chooser {
         Self { sample, form, not_finite: false }
     }
 
-    /// Chooses the next token. If a logit is NaN or infinite, the returned token means nothing:
+    /// Chooses the next token. If a logit is NaN or infinite, the returned token is meaningless.
     /// [`Chooser::accept`] ignores it.
     pub(super) fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         if !logits.iter().all(|x| x.is_finite()) {
@@ -49,8 +49,8 @@ impl Chooser {
         }
     }
 
-    /// Passes a chosen token to `on_token`. Returns `Break` to end the answer: if `on_token` does,
-    /// if the answer's form is complete, or if a logit was NaN or infinite.
+    /// Passes a chosen token to `on_token`. Returns `Break` if `on_token` does, if the
+    /// answer's form is complete, or if a logit was NaN or infinite.
     pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
         if self.not_finite {
             return ControlFlow::Break(());

@@ -1,5 +1,5 @@
-//! Checks logits for NaN and infinity. All weights are finite: that was checked when the model was
-//! loaded.
+//! Checks logits for NaN and infinity. All weights are finite, because they were checked when the
+//! model was loaded.
 
 use std::path::Path;
 

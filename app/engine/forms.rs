@@ -163,7 +163,7 @@ pub(super) struct FormedAnswer {
 
 impl FormedAnswer {
     /// # Errors
-    /// If no answer of that form fits within the maximum number of tokens.
+    /// If no answer that obeys the constraint fits within the maximum number of tokens.
     pub(super) fn new(constraint: Constraint, request: &Request, limits: &Limits) -> Result<Self> {
         let prompt_len = request.prompt.len();
         let answer = Self {

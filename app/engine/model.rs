@@ -1,4 +1,4 @@
-//! A model with or without experts, which week 3's engine takes from the engine that loaded it.
+//! A loaded model, with or without experts, for week 3's engine.
 
 use std::sync::Arc;
 

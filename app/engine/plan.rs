@@ -70,7 +70,6 @@ pub(super) fn described(plan: &Plan, types: &[TensorType]) -> String {
     format!("{}, {threads} thread{s}, {attention} attention", written::described(kernels, types))
 }
 
-/// Parses the value of an option.
 pub(super) fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Result<T> {
     value.parse().map_err(|error| WrongOption(format!("{option}: {error}")).into())
 }

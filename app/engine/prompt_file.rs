@@ -1,6 +1,6 @@
 //! A file with a prompt's keys and values (week 3, day 5). If such a file cannot be read or
-//! written, a line on standard error says so, and the answer is computed without it. A file of
-//! another kind is refused at once, because saving would replace it.
+//! written, a line is printed to standard error, and the answer is computed without it. A file of
+//! another kind is refused immediately, because saving would replace it.
 
 use std::{
     fs::File,

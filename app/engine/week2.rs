@@ -68,7 +68,7 @@ pub(crate) struct Week2 {
     /// Metadata of a GGUF file.
     metadata: Option<Metadata>,
     pub(super) session: Session,
-    /// The same model as a graph, if the options ask for one.
+    /// The same model as a graph, if the options select one.
     pub(super) graph: Option<GraphSession>,
     path: PathBuf,
     /// Types of the model's matrices, without repetition.
@@ -287,7 +287,7 @@ pub(crate) fn quantize(
     source.write(request.output, target, request.override_for, &team, progress)
 }
 
-/// Writes a GGUF file. `write` generates each tensor when it is its turn to be written.
+/// Writes a GGUF file. Calls `write` to generate each tensor, in file order.
 pub(crate) fn write_gguf(
     request: &WriteRequest<'_>,
     write: &mut WriteTensor<'_>,

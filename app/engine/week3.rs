@@ -108,7 +108,7 @@ pub(super) fn page_counts<C: Paging, P: Pass<C>>(
     })
 }
 
-/// Week 3's engine with any cache, and the data that the command line asks for.
+/// Week 3's engine with any cache, and the data that the command line needs.
 struct Week3<C> {
     engine: Engine<C, AnyPass>,
     /// The most pages in use after any step.

@@ -20,7 +20,7 @@ use tiny_llm_cli::{
 
 use super::{mixture, week2::Week2};
 
-/// Loads the model with week 2's engine, and its graph if the options ask for one.
+/// Loads the model with week 2's engine, and its graph if the options select one.
 fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     if mixture::is_mixture(request.model) {
         bail!("a model with experts cannot run as a graph");

@@ -1,4 +1,4 @@
-"""What the pieces that run the engine show, for print and for readers without JavaScript."""
+"""Figures that replace the live pieces of the engine in print and without JavaScript."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from style import BLUE, GREY, ORANGE, REPOSITORY, bare, figure, mix
 
 @figure("schedule")
 def schedule():
-    """Rows of each step of week 3's engine, and whose pages are whose: what `web/src/bin/pack.rs` told."""
+    """Rows of each step of week 3's engine, and the owner of each page, as recorded by `web/src/bin/pack.rs`."""
     crowd = json.loads((REPOSITORY / "book" / "figures" / "crowd.json").read_text(encoding="utf-8"))
     steps = crowd["steps"][:13]
     names = "ABCDEF"
@@ -49,7 +49,7 @@ def schedule():
 
 @figure("story")
 def story():
-    """The embedded model's story, and below each word how much attention it got when the last one was chosen."""
+    """A story of the embedded model. Bars show each word's attention weight for the last word."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -69,7 +69,7 @@ def story():
         else:
             sys.exit("story: this model tells another story: change the figure")
     weights = torch.stack(out.attentions)[:, 0, :, -1].double().mean(dim=(0, 1)).numpy()
-    # In steps that rounding on another machine does not disturb.
+    # Rounded to tenths, so that every machine draws the same figure.
     weights = np.round(weights / weights.max() * 10) / 10
     words = [tokenizer.decode([i]) for i in ids[0].tolist()]
     columns = 40
@@ -78,7 +78,7 @@ def story():
     line, column = 0, 0
     for index, word in enumerate(words):
         bare_word = word.strip()
-        # `wrap` eats the space at which it breaks.
+        # `wrap` removes the space at which it breaks a line.
         if column >= len(lines[line]):
             line, column = line + 1, 0
         if word.startswith(" ") and column > 0:

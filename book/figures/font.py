@@ -1,10 +1,10 @@
-"""Makes the font of the book's formulas: Latin Modern Math, with the characters that the formulas use and not all 4,800.
+"""Makes the font of the book's formulas: Latin Modern Math with only the characters that formulas use, not all 4,800.
 
     cargo course book --build
     python -m pip install fonttools brotli
-    python book/figures/font.py latinmodern-math.otf    # of https://www.gust.org.pl/projects/e-foundry/lm-math
+    python book/figures/font.py latinmodern-math.otf    # from https://www.gust.org.pl/projects/e-foundry/lm-math
 
-Run it again if a formula uses a new character; the browser's tests say so.
+Run it again if a formula uses a new character. Otherwise, test_math_font_has_every_character fails.
 """
 
 import html
@@ -20,7 +20,7 @@ OUT = REPOSITORY / "book" / "src" / "math" / "latinmodern-math-subset.woff2"
 
 
 def used():
-    """Characters of all formulas, and those that any formula may soon use: ASCII, Greek, and both in italics."""
+    """Returns the characters of all formulas, and ASCII and Greek, upright and in italics, for future formulas."""
     characters = {chr(c) for ranges in ((0x20, 0x7F), (0x391, 0x3CA), (0x1D434, 0x1D468), (0x1D6FC, 0x1D71C)) for c in range(*ranges)}
     for page in (REPOSITORY / "book" / "book").rglob("*.html"):
         for formula in re.findall(r"<math.*?</math>", page.read_text(encoding="utf-8"), re.DOTALL):
@@ -34,7 +34,7 @@ def main():
     tool = subset.Subsetter(options)
     tool.populate(text="".join(sorted(used())))
     tool.subset(font)
-    # Its makers ask for another name where the font was changed.
+    # The font's licence asks for a different name if the font is modified.
     for record in font["name"].names:
         if record.nameID in (1, 4, 6, 16):
             record.string = "TinyMath"

@@ -2,10 +2,10 @@
 
     python book/figures/make.py            # all of them
     python book/figures/make.py causal-mask
-    python book/figures/make.py --check    # fails if a committed figure is not what the script draws today
+    python book/figures/make.py --check    # fails if a committed figure differs from what the script draws
 
-The book puts the drawings into its pages, where lines and text take the colour of the page's own text:
-`INK` stands for that colour and is written as `currentColor`.
+The book embeds the figures in its pages. Lines and text in the colour `INK` take the colour of the page's text,
+because `INK` is written as `currentColor`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import week2  # noqa: F401
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from style import BLUE, FIGURES, FOLDER, GREEN, GREY, INK, ORANGE, PURPLE, RED, REPOSITORY, bare, figure, mix, softmax
 
-# What the live pieces show, by its file in book/src/live.
+# Folder of the live pieces, and the functions that compute their data files, by file name.
 LIVE = REPOSITORY / "book" / "src" / "live"
 DATA = {}
 
@@ -55,7 +55,7 @@ def softmax_stable():
 
 @figure("split-heads")
 def split_heads():
-    """One row per position: which numbers land in which head, with and without the swap."""
+    """One row per position, and the numbers in each head, with and without swapping the axes."""
     batch_row = np.arange(16).reshape(2, 8)
     right = batch_row.reshape(2, 2, 4).transpose(1, 0, 2)
     wrong = batch_row.reshape(2, 2, 4)
@@ -93,7 +93,7 @@ def split_heads():
 
 @figure("rope-pairs")
 def rope_pairs():
-    """Which two of eight numbers are a pair, in both forms."""
+    """The pairs among eight numbers, in both RoPE layouts."""
     colours = [BLUE, GREEN, ORANGE, PURPLE]
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.35))
     forms = (
@@ -116,7 +116,7 @@ def rope_pairs():
 
 @figure("rope-frequencies")
 def rope_frequencies():
-    """Cosines of a head of size 64, and how far a pair must travel for one full turn."""
+    """Cosines of a head of size 64, and the number of positions in which each pair makes a full turn."""
     head_dim, positions = 64, np.arange(0, 96)
     theta = 10000.0 ** (-np.arange(0, head_dim, 2) / head_dim)
     fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.1), width_ratios=[1.25, 1])
@@ -145,7 +145,7 @@ def rope_frequencies():
 
 @figure("rope-relative")
 def rope_relative():
-    """The score of one query and one key, placed at many positions: it depends on their distance alone."""
+    """The score of one query and one key at many positions. It depends only on their distance."""
     rng = np.random.default_rng(5)
     head_dim = 16
     q, k = rng.standard_normal((2, head_dim))
@@ -157,7 +157,7 @@ def rope_relative():
         return np.stack([a * cos - b * sin, a * sin + b * cos], axis=1).reshape(-1)
 
     n = 24
-    # Rounded: which of the largest scores is the very largest differs from machine to machine.
+    # Rounded, because which of several nearly equal scores is largest depends on the machine.
     scores = np.array([[turn(q, i) @ turn(k, j) for j in range(n)] for i in range(n)]).round(9)
     top = np.abs(scores).max()
     fig, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.3), width_ratios=[1, 1.35])
@@ -235,7 +235,7 @@ def causal_mask():
 
 @figure("silu")
 def silu():
-    """SiLU beside its relatives, and the error of three ways to compute it in float32."""
+    """SiLU and two similar functions, and the errors of three ways to compute it in float32."""
     x = np.linspace(-6, 3, 500)
     sigma = 1 / (1 + np.exp(-x))
     from math import erf
@@ -276,7 +276,7 @@ def silu():
 
 @figure("decoder")
 def decoder():
-    """From token ids to logits, with shapes; which day builds what."""
+    """The model from token ids to logits, with shapes and with the day of each part."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(9, 5.2), width_ratios=[1, 1.3])
 
     def box(ax, x, y, w, text, colour, h=0.62):
@@ -342,7 +342,7 @@ def decoder():
 
 @figure("attention-weights")
 def attention_weights():
-    """What the embedded model looks at, right before it names a colour that it has read."""
+    """Attention weights of the embedded model just before it names a colour from the prompt."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -359,7 +359,7 @@ def attention_weights():
         out = model(ids, output_attentions=True)
     words = [tokenizer.decode([i]).replace("\n", "↵").strip() or "·" for i in ids[0].tolist()]
     answer = tokenizer.decode([int(out.logits[0, -1].argmax())]).strip()
-    # [layers, heads, L, S], in steps that rounding on another machine does not disturb.
+    # [layers, heads, L, S], rounded to twentieths so that every machine draws the same figure.
     weights = np.round(torch.stack(out.attentions)[:, 0].double().numpy() * 20) / 20
     layers, heads, _, keys = weights.shape
     told, asked = words.index("blue"), words.index("colour")
@@ -395,7 +395,7 @@ def attention_weights():
 
 
 def sampling_logits():
-    """Every logit of the embedded model after one prompt, largest first: what the sliders of day 7 shape."""
+    """Returns every logit of the embedded model after one prompt, largest first, for the sliders of day 7."""
     import json
 
     import torch
@@ -409,7 +409,7 @@ def sampling_logits():
     with torch.no_grad():
         logits = model(**tokenizer(prompt, return_tensors="pt")).logits[0, -1].double()
     order = torch.argsort(logits, descending=True, stable=True).tolist()
-    # Two digits: rounding on another machine does not disturb them, nor does the order depend on more.
+    # Rounded to two digits before sorting, so that every machine writes the same numbers in the same order.
     rows = sorted(((-round(float(logits[i]), 2), i) for i in order))
     values = [-value for value, _ in rows]
     tokens = [tokenizer.decode([i]).replace("\n", "↵") for _, i in rows[:12]]
@@ -426,7 +426,7 @@ DATA["sampling-logits.js"] = sampling_logits
 
 @figure("sampling-cutoffs")
 def sampling_cutoffs():
-    """What each cut-off keeps of one distribution of twelve tokens."""
+    """The tokens that each cut-off keeps of one distribution of twelve tokens."""
     logits = np.array([3.0, 2.6, 1.9, 1.2, 1.0, 0.6, 0.2, -0.1, -0.5, -1.0, -1.6, -2.4])
     p = softmax(logits)
     fig, axes = plt.subplots(2, 3, figsize=(9.2, 4.6), sharex=True, sharey=True)
@@ -470,7 +470,7 @@ def sampling_cutoffs():
 
 @figure("roofline")
 def roofline():
-    """Seconds of a pass over its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
+    """Time of a pass and tokens per second against its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
     size, multiply_adds, bandwidth, operations = 1.0994e9, 1.0344e9, 30e9, 1e12
     rows = np.geomspace(1, 512, 400)
     reading, computing = np.full_like(rows, size / bandwidth), 2 * multiply_adds * rows / operations
@@ -517,7 +517,7 @@ def block_of_q4_0():
 
     weights = load_file(REPOSITORY / "models" / "tiny-story" / "model.safetensors")["model.layers.0.mlp.down_proj.weight"].float().numpy()
     blocks = weights.reshape(-1, 32)
-    # One whose largest weight is positive and much larger than the others.
+    # A block whose largest weight is positive and much larger than the others.
     largest = blocks.max(axis=1)
     outlier = largest / np.sort(np.abs(blocks), axis=1)[:, -2]
     x = blocks[np.where(largest == np.abs(blocks).max(axis=1), outlier, 0).argsort()[-40]]
@@ -546,14 +546,14 @@ def block_of_q4_0():
 
 
 def attention_tile():
-    """Positions of a tile of attention, of which a page holds a multiple: the constant in the kernels."""
+    """Reads a tile's number of positions from the kernels' source. A page holds a multiple of it."""
     source = (REPOSITORY / "kernels" / "src" / "loops.rs").read_text(encoding="utf-8")
     return int(re.search(r"const TILE: usize = (\d+);", source)[1])
 
 
 @figure("pages")
 def pages():
-    """Two answers to a prompt of 40 tokens and a text of its own: their block tables, and the pages of the pool."""
+    """Two answers to a prompt of 40 tokens, and an unrelated text: their block tables, and the pages of the pool."""
     page = attention_tile()
     prompt, texts = 40, {"answer A": (43, [0, 2], BLUE), "answer B": (45, [0, 1], ORANGE), "another text": (70, [3, 4, 6], GREEN)}
     owners = {index: [name for name, (_, table, _) in texts.items() if index in table] for index in range(8)}
@@ -593,7 +593,7 @@ def pages():
 
 @figure("prefixes")
 def prefixes():
-    """A new request's block table: two pages that the index has found, and one of its own. Who owns each page of the pool."""
+    """A new request's block table, with two pages from the index and a new one, and the owners of each page."""
     fig, axes = plt.subplots(figsize=(8.4, 3.6))
     bare(axes)
     rows = [("a request that runs", 4.6, [0, 1, 2], BLUE), ("the index", 2.9, [0, 1, 4], PURPLE), ("a new request", 1.2, [0, 1, 5], ORANGE)]
@@ -623,7 +623,7 @@ def prefixes():
 
 @figure("speculation")
 def speculation():
-    """The exact rule with the chapter's numbers: what drafts give, what of it is kept, what refused drafts become."""
+    """The acceptance rule with the chapter's numbers: kept drafts, rejected drafts, and their replacements."""
     names = ("cat", "dog", "fox")
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.2, 0.1])
     kept = np.minimum(p, q)
@@ -657,7 +657,7 @@ def speculation():
 
 
 def svg_of(name):
-    """The figure as text: no dates, ids salted with the figure's name so that several fit on one page."""
+    """Returns a figure as SVG without dates. Ids are salted with the figure's name, so they are unique on a page."""
     plt.rcParams["svg.hashsalt"] = name
     fig = FIGURES[name]()
     out = io.StringIO()
@@ -667,7 +667,7 @@ def svg_of(name):
 
 
 def same(committed, drawn):
-    """Whether two drawings agree up to the last digits of their numbers, in which processors differ."""
+    """Returns whether two drawings are equal, with numbers within 1e-3, because processors differ in the last digits."""
     number = re.compile(r"-?\d+\.\d+")
     if number.split(committed) != number.split(drawn):
         return False

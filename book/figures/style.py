@@ -1,4 +1,4 @@
-"""What all figures share: colours, the registry, and a few shapes."""
+"""Colours, helper functions and the registry of all figures."""
 
 from pathlib import Path
 
@@ -49,14 +49,14 @@ def figure(name):
 
 
 def bare(axes):
-    """No frame and no ticks."""
+    """Removes the frame and the ticks."""
     axes.set(xticks=[], yticks=[])
     for spine in axes.spines.values():
         spine.set_visible(False)
 
 
 def mix(colour, weight):
-    """`colour` with opacity `weight`, for cells of a heat map: it works on a light page and on a dark one."""
+    """Returns `colour` with opacity `weight`, which is readable on light and on dark pages."""
     return (*matplotlib.colors.to_rgb(colour), float(np.clip(weight, 0, 1)))
 
 

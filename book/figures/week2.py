@@ -1,4 +1,4 @@
-"""Week 2's figures: the cache, a super-block, bytes of a kernel, lanes, a softmax in pieces."""
+"""Figures of week 2."""
 
 import re
 
@@ -9,14 +9,14 @@ from style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, REPOSITORY, bare, figu
 
 
 def cell(axes, x, y, width, height, colour, weight, text="", **style):
-    """A box with something in it."""
+    """Draws a box with a text in it."""
     axes.add_patch(Rectangle((x, y), width, height, facecolor=mix(colour, weight), edgecolor=INK, linewidth=0.5))
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", **{"fontsize": 9, **style})
 
 
 @figure("cache-growth")
 def cache_growth():
-    """Positions of each pass for five new tokens after a prompt of four, without a cache and with one."""
+    """Positions that each pass computes for five new tokens after a prompt of four, without and with a cache."""
     prompt, new = 4, 5
     fig, panels = plt.subplots(1, 2, figsize=(4.6, 2.3))
     for axes, cached in zip(panels, (False, True), strict=True):
@@ -61,7 +61,7 @@ def super_block_of_q4_k():
 
 @figure("bytes-of-a-weight")
 def bytes_of_a_weight():
-    """What a core reads and writes for each weight: of a file of f16, and of Q4_0 with and without a buffer."""
+    """Bytes that a core reads and writes for each weight: f16, and Q4_0 with and without a buffer."""
     block, f32 = 18 / 32, 4
     rows = [("f16 file", [(2, BLUE)]), ("Q4_0, decoded first", [(block, BLUE), (f32, ORANGE), (f32, PURPLE)]), ("Q4_0, fused", [(block, BLUE)])]
     fig, axes = plt.subplots(figsize=(4.6, 2.2))
@@ -82,7 +82,7 @@ def bytes_of_a_weight():
 
 @figure("lanes")
 def lanes():
-    """Two registers of bytes become sums of two products in 16 bits, then of four in 32 bits: the first quarter of them."""
+    """Products of two byte registers, summed in pairs (16 bits), then in fours (32 bits), for a quarter of the lanes."""
     codes = np.array([3, -1, 2, 0, 5, -4, 1, -2])
     activations = np.array([10, 20, -30, 40, 50, 60, -7, 8])
     twos = (codes * activations).reshape(-1, 2).sum(axis=1)
@@ -102,7 +102,7 @@ def lanes():
 
 @figure("softmax-in-pieces")
 def softmax_in_pieces():
-    """The sum of a softmax as the scores 1, 3, 5, 4 come in: what was added before shrinks as the maximum rises."""
+    """The running sum of a softmax for the scores 1, 3, 5, 4. Earlier terms shrink when the maximum rises."""
     scores = [1, 3, 5, 4]
     fig, axes = plt.subplots(figsize=(4.6, 2.7))
     for i in range(len(scores)):

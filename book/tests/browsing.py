@@ -1,11 +1,11 @@
-"""Headless Chromium for the tests of the book's pages and of the server's: a plugin of pytest.
+"""A pytest plugin that opens the pages of the book and of the server in headless Chromium.
 
-`cargo course verify --only browser` runs these tests; by hand, with `browser` of pyproject.toml installed:
+`cargo course verify --only browser` runs the tests. To run them by hand, install `browser` of pyproject.toml, then:
 
     cargo course book --build
     PYTHONPATH=book/tests .venv/bin/python -m pytest -p browsing book/tests
 
-CHROMIUM names the browser where it is not found by itself.
+If Chromium isn't found, set CHROMIUM to its name or path.
 """
 
 import functools
@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = Path(os.environ.get("BOOK", ROOT / "book/book"))
-# Without these, Chromium talks to hosts of its maker from the first second on.
+# Without these flags, Chromium connects to Google's hosts when it starts.
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run"]
 
 
@@ -31,7 +31,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def site():
-    """The address of a server for the built book."""
+    """Serves the built book and yields the server's address."""
     assert (BOOK / "index.html").is_file(), f"{BOOK} has no book: run `cargo course book --build`"
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(BOOK))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -52,7 +52,7 @@ def chromium():
 
 @pytest.fixture
 def page(chromium, site):
-    """A page that fails its test if the console reports an error or another host is asked."""
+    """Yields a page. Fails the test on console errors and warnings, exceptions, and requests to other hosts."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(180_000)
     page = context.new_page()
@@ -63,7 +63,7 @@ def page(chromium, site):
 
 
 def watched(page, site):
-    """What is wrong with the pages that `page` shows from now on."""
+    """Returns a list that collects the console errors and warnings, exceptions and foreign requests of `page`."""
     said = []
     page.on("console", lambda message: said.append(f"{page.url}: {message.text}") if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(f"{page.url}: {error}"))

@@ -1,6 +1,6 @@
-"""The pieces that run the engine as WebAssembly, held against what the native engine says of the same
-inputs (native.json, which `cargo course book` makes). A book that was built without the engine has no
-such pieces: `-m "not engine"` leaves these tests out."""
+"""Tests the live pieces that run the engine as WebAssembly. Compares them with the native engine's results for
+the same inputs (native.json, which `cargo course book` makes). A book that was built without the engine has no
+such pieces. `-m "not engine"` skips these tests."""
 
 import json
 
@@ -11,8 +11,8 @@ from browsing import BOOK, ROOT
 
 pytestmark = pytest.mark.engine
 
-# An activation that lies halfway between two integers may be rounded either way, and its layer's output moves by
-# about 0.02; what a kernel gets wrong moves logits by whole numbers.
+# An activation halfway between two integers may be rounded either way, which changes its layer's output by about
+# 0.02. A wrong kernel changes logits by 1 or more.
 ROUNDING = 0.1
 
 
@@ -26,7 +26,7 @@ def story(page, site, script, *arguments):
     return page.evaluate(f"async ([address, ...given]) => {{ const m = await import(address); {script} }}", [f"{site}/live/story.js", *arguments])
 
 
-def test_the_page_writes_the_native_engines_tokens(page, site, native, capsys):
+def test_story_matches_the_native_engine(page, site, native, capsys):
     texts = [[text["prompt"], len(text["tokens"])] for text in native["texts"]]
     answers = story(
         page,
@@ -61,7 +61,7 @@ def test_the_page_writes_the_native_engines_tokens(page, site, native, capsys):
         print(f"\n{rate:.0f} tokens/s written in the page")
 
 
-def test_every_rung_of_the_page_answers_alike(page, site, native):
+def test_logits_of_all_rungs_agree(page, site, native):
     text = native["texts"][0]
     rungs = story(
         page,
@@ -81,11 +81,11 @@ def test_every_rung_of_the_page_answers_alike(page, site, native):
     assert list(rungs) == ["naive", "fused", "integer", "simd128"]
     np.testing.assert_allclose(rungs["fused"], rungs["naive"], atol=2e-3)
     np.testing.assert_allclose(rungs["simd128"], rungs["integer"], atol=ROUNDING)
-    # The first two multiply floats, the others activations of 8 bits: that is where they part.
+    # The first two rungs multiply floats. The others multiply 8-bit activations, so the difference is larger.
     np.testing.assert_allclose(rungs["integer"], rungs["naive"], atol=0.5)
 
 
-def test_a_reader_lets_the_model_write(page, site):
+def test_story_works_by_keyboard(page, site):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{site}/preface.html")
@@ -103,7 +103,7 @@ def test_a_reader_lets_the_model_write(page, site):
     piece.locator(".said", has_text="tokens/s").wait_for(timeout=60_000)
     assert text.inner_text().startswith("Once upon a time there was someone named")
     assert "simd128" in piece.locator(".said").inner_text()
-    # Attention is shown for the last token, and for any other that one goes back to.
+    # Attention is shown for the last token, or for the earlier token that the slider selects.
     shown = "(spans) => spans.filter((span) => Number(getComputedStyle(span).getPropertyValue('--seen')) > 0).length"
     assert text.locator("span").evaluate_all(shown) > 0
     back = piece.get_by_role("slider", name="Look back")
@@ -119,7 +119,7 @@ def test_a_reader_lets_the_model_write(page, site):
     assert violations(page) == []
 
 
-def test_the_scheduler_is_the_native_one(page, site, native):
+def test_scheduler_matches_the_native_engine(page, site, native):
     crowd = native["crowd"]
     page.goto(f"{site}/week3/day2.html")
     steps = page.evaluate(
@@ -135,25 +135,25 @@ def test_the_scheduler_is_the_native_one(page, site, native):
         [f"{site}/live/crowd.js", crowd],
     )
     assert steps == crowd["steps"]
-    # What the text beside it promises: the budget is kept, every request ends, and at least one had to wait.
+    # As the chapter says: no step exceeds the budget, every request ends, and at least one waits.
     assert max(step["rows"] for step in steps) == crowd["budget"]
     assert all(request["state"] == "done" for request in steps[-1]["requests"])
     assert any(request["state"] == "waits" for step in steps for request in step["requests"])
 
 
-def test_the_picture_of_a_schedule_is_the_engines(native):
+def test_schedule_figure_matches_the_native_engine(native):
     drawn = json.loads((ROOT / "book/figures/crowd.json").read_text())
     crowd = native["crowd"]
     assert drawn == crowd | {"steps": crowd["steps"][: len(drawn["steps"])]}, "copy them from native.json, and draw the figure"
 
 
-def test_a_reader_feeds_the_scheduler(page, site, native):
+def test_scheduler_works_by_keyboard(page, site, native):
     page.goto(f"{site}/week3/day2.html")
     piece = page.locator('[data-live="crowd"]')
     send, crowd = piece.get_by_role("button", name="Send the request"), piece.get_by_role("button", name="Send a crowd")
     step, said = piece.get_by_role("button", name="Step", exact=True), piece.locator(".said")
     prompt, answer = piece.get_by_role("slider", name="Prompt tokens"), piece.get_by_role("slider", name="Answer tokens")
-    # The same as native.json has, by keyboard; it begins with two requests.
+    # Sends the two requests that native.json has for step 0.
     requests = native["crowd"]["requests"]
     for at, length, words in [request for request in requests if request[0] == 0]:
         for slider, value in ((prompt, length), (answer, words)):

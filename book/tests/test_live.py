@@ -1,4 +1,4 @@
-"""The live pieces: driven as a reader would, by keyboard, and what they compute held against NumPy."""
+"""Tests the live pieces by keyboard. Compares their results with those of NumPy and of `gguf`."""
 
 import json
 import re
@@ -17,11 +17,11 @@ def numbers(text):
 
 
 def imported(page, module, expression):
-    """What an expression over a module's exports gives."""
+    """Returns the value of a JavaScript expression, in which `m` is the module."""
     return page.evaluate(f"async () => {{ const m = await import('{module}'); return {expression}; }}")
 
 
-def test_the_online_softmax_goes_step_by_step(page, site):
+def test_online_softmax_matches_numpy(page, site):
     page.goto(f"{site}/week2/day7.html")
     piece = page.locator('[data-live="softmax-steps"]')
     again, rows = piece.get_by_role("button", name="Start again"), piece.locator("tbody tr")
@@ -29,7 +29,7 @@ def test_the_online_softmax_goes_step_by_step(page, site):
     assert rows.count() == 0
     for _ in range(4):
         step.press("Enter")
-    # The worked example of the page: 1, 3, 5, then 4.
+    # The chapter's example: scores 1, 3, 5 and 4. This is the row of 5.
     assert rows.nth(2).locator("td").all_inner_texts()[:4] == ["5.00", "5.00", "0.135", "1.154"]
     assert step.is_disabled()
     again.press("Enter")
@@ -46,7 +46,7 @@ def test_the_online_softmax_goes_step_by_step(page, site):
         np.testing.assert_allclose(state["total"], np.exp(seen - seen.max()).sum(), rtol=1e-12)
 
 
-def test_a_block_of_q4_0_is_llama_cpps(page, site):
+def test_q4_0_block_matches_llama_cpp(page, site):
     from gguf import GGMLQuantizationType, quants
 
     page.goto(f"{site}/week2/day3.html")
@@ -61,21 +61,21 @@ def test_a_block_of_q4_0_is_llama_cpps(page, site):
         np.testing.assert_array_equal(np.float32(ours["back"]), quants.dequantize(packed, GGMLQuantizationType.Q4_0))
 
 
-def test_an_outlier_costs_its_block(page, site):
+def test_outlier_increases_the_error_of_its_block(page, site):
     page.goto(f"{site}/week2/day3.html")
     piece = page.locator('[data-live="q4-block"]')
     error = piece.locator("dd").nth(3)
     before = numbers(error.inner_text())[0]
     press(page, piece.get_by_role("slider").nth(1), "End")
     assert "4.00" in piece.locator("output").nth(1).inner_text()
-    # Of the other 31 weights nearly all become zero.
+    # The scale is now 0.5, so the largest error is up to 0.25.
     assert numbers(piece.locator("dd").nth(2).inner_text())[0] > 0.2
     assert numbers(error.inner_text())[0] > before
     piece.get_by_role("button", name="Start again").press("Enter")
     assert numbers(error.inner_text())[0] == before
 
 
-def test_the_dials_score_by_distance(page, site):
+def test_rope_score_depends_only_on_the_distance(page, site):
     page.goto(f"{site}/week1/day2.html")
     piece = page.locator('[data-live="rope-dials"]')
     total = piece.locator(":scope > p.said")
@@ -92,7 +92,7 @@ def test_the_dials_score_by_distance(page, site):
     assert numbers(total.inner_text())[-1] == score
 
 
-def test_the_sliders_shape_a_real_distribution(page, site):
+def test_sampling_sliders_match_numpy(page, site):
     page.goto(f"{site}/week1/day7.html")
     piece = page.locator('[data-live="sampling"]')
     temperature, top_k, top_p, min_p = piece.get_by_role("slider").all()
@@ -118,7 +118,7 @@ def test_the_sliders_shape_a_real_distribution(page, site):
     assert f"{(p >= 0.1 * p[0]).sum()} of" in said.inner_text()
 
 
-def test_a_guess_is_remembered(page, site):
+def test_guess_survives_a_reload(page, site):
     page.goto(f"{site}/week1/day2.html")
     guess = page.locator(".guess textarea").first
     guess.fill("no hand does")
@@ -130,11 +130,11 @@ def test_a_guess_is_remembered(page, site):
     answer = page.locator(".guess + details").first
     answer.locator("summary").press("Enter")
     assert answer.get_by_role("button", name="Not quite").get_attribute("aria-pressed") == "true"
-    # Each question has its own.
+    # Each question has its own guess.
     assert page.locator(".guess textarea").nth(1).input_value() == ""
 
 
-def test_without_javascript_nothing_is_promised(chromium, site):
+def test_live_pieces_are_hidden_without_javascript(chromium, site):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site}/week2/day3.html")

@@ -1,4 +1,4 @@
-"""Every page of the book, at the width of a phone and of a desk, light and dark."""
+"""Tests every page of the book at the width of a phone and of a desktop, in a light and a dark theme."""
 
 import functools
 import gzip
@@ -15,11 +15,11 @@ PAGES = sorted(str(path.relative_to(BOOK)).replace("\\", "/") for path in BOOK.r
 THEMES = {"light": "light", "dark": "navy"}
 WIDTHS = [390, 1280]
 LARGEST = 300_000
-# When the first letters stand there, in milliseconds; they may come after everything is loaded.
+# Resolves to the time of the first contentful paint in milliseconds. It may be after the load event.
 PAINTED = """new Promise((told) => new PerformanceObserver((list) => {
     for (const { name, startTime } of list.getEntries()) if (name === "first-contentful-paint") told(startTime);
 }).observe({ type: "paint", buffered: true }))"""
-# Tables that prove something, of which a reader looks up a row.
+# Large reference tables, which the size limit and the accessibility rules don't apply to.
 LONG = {"kill-matrix/week1.html", "kill-matrix/week2.html", "kill-matrix/week3.html", "kill-matrix/week4.html"}
 
 
@@ -37,12 +37,12 @@ def screen(request, chromium, site):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_sound(screen, site, name):
+def test_page_has_no_errors_and_fits_the_screen(screen, site, name):
     screen.said.clear()
     screen.asked.clear()
     screen.goto(f"{site}/{name}", wait_until="load")
     assert screen.said == []
-    # What sticks out of the window, but for what scrolls by itself.
+    # Elements that extend past the window, except formulas and elements in boxes that scroll.
     wide = screen.evaluate(
         """() => {
             const room = document.documentElement.clientWidth;
@@ -54,29 +54,29 @@ def test_a_page_is_sound(screen, site, name):
     )
     assert wide == [], f"wider than {screen.size['width']} px"
     assert screen.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page scrolls sideways"
-    # As a host sends it: text is compressed.
+    # The compressed sizes, as a host sends the files.
     sizes = {url: sent(url.removeprefix(f"{site}/")) for url in screen.asked if url.startswith(site)}
     if name not in LONG:
         assert sum(sizes.values()) <= LARGEST, sorted(sizes.items(), key=lambda item: -item[1])[:6]
-        # Each theme once: colours don't depend on the width, and the phone has the menus folded.
+        # Checks each theme at one width, because colours don't depend on the width.
         if screen.size in ({"width": 390, "theme": "light"}, {"width": 1280, "theme": "dark"}):
             assert violations(screen) == []
 
 
 @functools.cache
 def sent(name):
-    """The size of a file as it is sent."""
+    """Returns the compressed size of a file in bytes."""
     return len(gzip.compress((BOOK / urldefrag(name)[0]).read_bytes()))
 
 
 def violations(page):
-    """Where the page breaks a rule of accessibility."""
+    """Returns the accessibility rules that the page breaks, each with at most two elements that break it."""
     found = Axe().run(page, context="main", options={"resultTypes": ["violations"]})
     return [f"{rule['id']}: {node['html'][:200]}: {node['any'][0]['message'] if node['any'] else ''}" for rule in found.response["violations"] for node in rule["nodes"][:2]]
 
 
 
-def test_formulas_are_set_in_their_font():
+def test_math_font_has_every_character():
     font = TTFont(BOOK / "math/latinmodern-math-subset.woff2").getBestCmap()
     missing = {}
     for name in PAGES:
@@ -89,7 +89,7 @@ def test_formulas_are_set_in_their_font():
 
 @pytest.fixture(scope="module")
 def contents(chromium, site):
-    """What each page has in it, from one visit."""
+    """Visits each page once. Returns its title, description, ids and links."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(180_000)
     page, found = context.new_page(), {}
@@ -109,7 +109,7 @@ def contents(chromium, site):
     return found
 
 
-def test_every_link_leads_somewhere(contents, site):
+def test_links_and_anchors_exist(contents, site):
     ids = {f"{site}/{name}": set(page["ids"]) for name, page in contents.items()}
     broken = []
     for name, page in contents.items():
@@ -124,20 +124,20 @@ def test_every_link_leads_somewhere(contents, site):
     assert broken == []
 
 
-def test_titles_and_descriptions_tell_pages_apart(contents):
+def test_titles_and_descriptions_are_unique(contents):
     titles, descriptions = {}, {}
     for name, page in contents.items():
         titles.setdefault(page["title"], []).append(name)
         if name != "index.html" and not name.startswith("kill-matrix/"):
             assert len(page["description"]) > 30, name
             descriptions.setdefault(page["description"], []).append(name)
-    # The first page is also the preface.
+    # index.html is a copy of the preface.
     assert [names for names in titles.values() if len(names) > 1 and "index.html" not in names] == []
     assert [names for names in descriptions.values() if len(names) > 1 and "index.html" not in names] == []
 
 
-def test_pages_show_something_soon(page, site, capsys):
-    """Of pages with much in them, the best of three each: `cargo course verify` reads the line."""
+def test_prints_the_slowest_first_paint(page, site, capsys):
+    """Takes the fastest of three visits to each of four long pages. `cargo course verify` reads the line."""
     slowest = 0
     for name in ("index.html", "week1/day1.html", "week2/day4.html", "week3/day2.html"):
         paints = []
@@ -149,7 +149,7 @@ def test_pages_show_something_soon(page, site, capsys):
         print(f"\n{slowest:.0f} ms to the first paint")
 
 
-def test_search_finds_a_word_and_not_the_kill_matrix(page, site):
+def test_search_finds_chapters_but_not_the_kill_matrix(page, site):
     page.goto(f"{site}/index.html")
     page.keyboard.press("s")
     page.locator("#mdbook-searchbar").press_sequentially("online softmax")

@@ -1,4 +1,4 @@
-// What scrolls sideways can be reached by keyboard, and what doesn't is no stop on the way.
+// Makes boxes that scroll sideways reachable by keyboard. Other boxes are no tab stops.
 (() => {
   const update = () => {
     for (const box of document.querySelectorAll("main pre > code, main .table-wrapper, main math[display=block]")) {

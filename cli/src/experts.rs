@@ -113,7 +113,7 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
         let _ = writeln!(
             out,
             "layer {layer}: for each expert, the number of tokens routed to it, then the tokens \
-             that ranked it first"
+             whose first choice it was, with counts"
         );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
             first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));

@@ -37,7 +37,7 @@ impl Lines {
         Self { offset: 0 }
     }
 
-    /// Returns the next line without its line break; `None` at the end of the input.
+    /// Returns the next line without its line break, or `None` at the end of the input.
     pub(super) fn next(&mut self) -> Result<Option<String>> {
         let mut bytes = Vec::new();
         let read = io::stdin()

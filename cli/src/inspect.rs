@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_shown() {
+    fn formats_metadata_tensors_and_totals() {
         let mut metadata = Metadata::new("x.gguf");
         metadata.insert("general.name", Value::String("it's \u{1b}[31m\n\"b\"".to_owned()));
         metadata.insert("n", Value::Array(Array::U32((0..9).collect())));

@@ -13,7 +13,7 @@ use super::{Solution, WrongOption, output::Output};
     \x20 permute:AXES        axis i becomes axis AXES[i], for example permute:0,2,1,3\n\
     \x20 broadcast:SIZES     repeat axes of size 1, for example broadcast:5,4,1,1\n\
     \x20 view:SIZES:OFFSET   a part that begins at byte OFFSET, for example view:2,4,1,1:8\n\
-    \x20 reshape:SHAPE       for example reshape:8,1\n\
+    \x20 reshape:SIZES       for example reshape:8,1\n\
     \x20 contiguous          copy the elements into consecutive order\n\
     Axes are numbered as in ggml: axis 0 runs along a row.")]
 pub(super) struct Args {

@@ -23,7 +23,6 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// Parses a token id.
 pub(super) fn token(text: &str) -> Result<u32, String> {
     text.trim()
         .parse()

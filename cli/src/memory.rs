@@ -39,7 +39,7 @@ mod tests {
     use super::Memory;
 
     #[test]
-    fn status_is_in_kibibytes() {
+    fn parses_status_in_kibibytes() {
         let m = Memory::parse(
             "VmPeak:\t  900 kB\nVmHWM:\t  500 kB\nRssAnon:\t  300 kB\nRssFile:\t    2 kB\n",
         )

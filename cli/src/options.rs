@@ -146,8 +146,8 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// If the options could not be parsed because a model cannot be found, returns the error message
-/// for that model.
+/// Returns the error message for a model that cannot be found, if that is why the options could not
+/// be parsed.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
@@ -196,7 +196,7 @@ impl ModelOption {
     /// Selects week 4's graph, on the given backend, or on `auto` if none is given.
     ///
     /// # Errors
-    /// If the options ask for week 1's engine.
+    /// If the options select week 1's engine.
     pub(super) fn on_backends(mut self) -> Result<Self> {
         self.engine.get_or_insert_with(|| "graph".to_owned());
         self.backend.get_or_insert_with(|| "auto".to_owned());
@@ -206,7 +206,7 @@ impl ModelOption {
     /// Selects week 2's engine.
     ///
     /// # Errors
-    /// If the options ask for week 1's engine.
+    /// If the options select week 1's engine.
     pub(super) fn on_week_2(mut self) -> Result<Self> {
         if self.week == Some(1) {
             let problem =
@@ -220,8 +220,7 @@ impl ModelOption {
     /// Adds the options `--draft` and `--cache`, which need week 2's engine and its cache.
     ///
     /// # Errors
-    /// If one of these options is given although the other options ask for week 1's engine or for
-    /// no cache.
+    /// If one of these options is given, and the other options select week 1's engine or no cache.
     pub(super) fn with_speed(mut self, options: SpeedOptions) -> Result<Self> {
         let option = match (&options.draft, &options.cache) {
             (None, None) => return Ok(self),
@@ -244,8 +243,7 @@ impl ModelOption {
     /// week 2's engine. `form` is the name of that option, or `None` if there is none.
     ///
     /// # Errors
-    /// If the options also ask for week 1's engine, or for drafts, which would ignore the
-    /// constraint.
+    /// If the options also select week 1's engine, or drafts, which would ignore the constraint.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
@@ -267,7 +265,6 @@ impl ModelOption {
         }
     }
 
-    /// Loads the model.
     pub(super) fn load(&self, solution: &Solution) -> Result<Box<dyn Model>> {
         (solution.load)(&self.path(), &self.options())
     }
@@ -357,7 +354,6 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 /// start that many threads.
 const MAX_THREADS: usize = 1024;
 
-/// Parses a number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
@@ -419,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_has_the_name_that_it_was_given() {
+    fn name_is_the_given_name_or_the_end_of_the_path() {
         assert_eq!(Located::at(embedded("tiny-story")).name(), "tiny-story");
         let file = tempfile::NamedTempFile::with_suffix(".gguf").unwrap();
         let stem = file.path().file_stem().unwrap();

@@ -97,7 +97,7 @@ mod tests {
     use super::missing_task;
 
     #[test]
-    fn a_stub_names_its_task() {
+    fn missing_task_recognizes_only_stubs() {
         assert_eq!(
             missing_task(
                 "not yet implemented: week1-day5 task 3: Model::forward",

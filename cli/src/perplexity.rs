@@ -107,8 +107,7 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// Scores a long text in stretches of `stretch` tokens. If the tokenizer requires a start token,
-    /// each stretch begins with one.
+    /// Scores a text in stretches of `stretch` tokens, each with a start token if one is required.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
@@ -116,7 +115,8 @@ impl Likelihood {
         let least = beginning.len().max(1) + 1;
         ensure!(
             stretch >= least,
-            "--stretch: found {stretch}, expected at least {least} tokens: a shorter one predicts no token"
+            "--stretch: found {stretch}, expected at least {least} tokens: a shorter stretch \
+             predicts no token"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
             all.add(session.model.as_mut(), &[&beginning[..], part].concat())?;

@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Result, anyhow};
 
-/// Builds a program of this repository if necessary, and runs it with `arguments`. The options
-/// `build` tell cargo which program to build. On Unix, the program replaces this process. On other
+/// Builds a program of this repository if necessary, and runs it with `arguments`. `build` are the
+/// options of cargo that select the program. On Unix, the program replaces this process. On other
 /// systems, returns the program's exit code.
 pub(super) fn become_program(
     build: &[&str],

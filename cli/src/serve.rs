@@ -46,7 +46,7 @@ pub struct Settings {
     pub max_queue: usize,
     /// Maximum number of answers per request.
     pub max_choices: usize,
-    /// Maximum tokens of a prompt; `None` for the whole context.
+    /// Maximum tokens of a prompt. `None` means the whole context.
     pub max_prompt: Option<usize>,
     /// Maximum size of a request body in bytes.
     pub max_body: usize,
@@ -73,7 +73,7 @@ pub trait Text {
     /// Adds the bytes of the next token. Returns the text that later bytes can no longer change.
     fn push(&mut self, bytes: &[u8]) -> String;
 
-    /// Returns the text that was still held back.
+    /// Returns the remaining text.
     fn finish(&mut self) -> String;
 }
 
@@ -113,8 +113,8 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The chapter \"A server\" of the course's book lists the supported options.\n\n\
-    If --gap is above 0, a step with prompts is also limited to 2 × the time of a decode-only\n\
-    step with every slot in use, for every value of --gap.\n\n\
+    If --gap is above 0, a second limit applies to each step with prompts: 2 × the time of a\n\
+    step in which every slot decodes. The value of --gap does not change this second limit.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. The\n\
     variable is safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\

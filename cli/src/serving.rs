@@ -13,13 +13,13 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 pub struct BatchOptions {
     /// Number of batch slots.
     pub max_batch: usize,
-    /// Maximum rows per step. 0 means no limit; `None` means the engine's default.
+    /// Maximum rows per step. 0 means no limit. `None` means the engine's default.
     pub budget: Option<usize>,
     /// A step that mixes prompts with decoding may take at most this many times as long as a step
     /// that only decodes. It may also take at most twice as long as a step in which every slot
     /// decodes. 0 means that neither limit applies.
     pub gap: usize,
-    /// Number of pages for keys and values; `None` gives each slot a whole context instead.
+    /// Number of pages for keys and values. `None` gives each slot a whole context instead.
     pub pages: Option<usize>,
     /// Whether unused pages are kept, so that a request can reuse those that hold its prefix.
     pub share_prefixes: bool,

@@ -30,9 +30,7 @@ const ENDS: [&str; 5] =
 pub(super) struct Session {
     pub(super) model: Box<dyn Model>,
     pub(super) tokenizer: Tokenizer,
-    /// Tokens that end a text.
     stop_tokens: Vec<u32>,
-    /// Load time of the model.
     pub(super) load: Duration,
     text: fn() -> Box<dyn Text>,
 }
@@ -69,7 +67,7 @@ impl Answer<'_> {
         if self.caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
     }
 
-    /// Ends the answer. Calls `on_text` with the text that was held back.
+    /// Ends the answer. Calls `on_text` with the remaining text.
     pub(super) fn end(
         mut self,
         finish: FinishReason,
@@ -78,7 +76,7 @@ impl Answer<'_> {
         let speed = self.stopwatch.stop();
         let rest = self.stream.finish();
         self.text += &rest;
-        // The return value no longer matters, because the answer is over.
+        // The return value is ignored, because the answer has ended.
         let _ = on_text(&rest);
         let Self { text, caught, .. } = self;
         Generated { text, finish, speed, interrupted: caught.requested() }
@@ -122,7 +120,7 @@ impl Session {
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
             let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {
-                // This text is a single token.
+                // The text is a single token only if the vocabulary has that token.
                 if let [id] = tokenizer.encode(end)?[..] {
                     stop_tokens.push(id);
                 }
@@ -134,7 +132,7 @@ impl Session {
             let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
             return Ok((session, Some(metadata)));
         }
-        // Open the tokenizer first: if it is missing, that is noticed quickly.
+        // Open the tokenizer first, so that a missing one is reported before the model is loaded.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (loaded, load) = timed(solution, model)?;
         if let Some(draft) = model.draft_model() {
@@ -172,7 +170,6 @@ impl Session {
         Ok((self.model.as_mut(), answer))
     }
 
-    /// Returns the model, the tokenizer and the stop tokens.
     pub(super) fn into_parts(self) -> (Box<dyn Model>, Tokenizer, Vec<u32>) {
         (self.model, self.tokenizer, self.stop_tokens)
     }

@@ -111,7 +111,7 @@ pub struct Solution {
     /// Reads the metadata and the tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
     /// Returns the limit that memory bandwidth sets on a model's decode speed on this machine. The
-    /// second argument is the number of threads; `None` means one per physical core.
+    /// second argument is the number of threads. `None` means one per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the names of the rungs (sets of kernels) that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
@@ -122,14 +122,14 @@ pub struct Solution {
     pub matrix_units: fn(usize) -> Option<f64>,
     /// Loads the model, checks the tokens, calls `ready`, and runs the model on the tokens. Passes
     /// each activation to the last argument. Returns an error unless week 1's engine can run the
-    /// model: no other engine names its activations.
+    /// model, because no other engine names its activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
     /// For the name of an activation, returns the tasks that compute it, the most likely culprit
-    /// first. One of these tasks is `week1-day1 task 1: linear`.
+    /// first. A task is written as `week1-day1 task 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
     /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,
@@ -232,7 +232,7 @@ impl std::error::Error for WrongOption {}
 pub struct QuantizeRequest<'a> {
     /// Model folder or GGUF file.
     pub input: &'a Path,
-    /// Metadata for a model folder; `None` for a GGUF file, which has its own.
+    /// Metadata for a model folder. `None` for a GGUF file, which has its own.
     pub metadata: Option<Metadata>,
     /// Output file. An existing file is replaced.
     pub output: &'a Path,

@@ -1,4 +1,4 @@
-"""A cluster of two machines inside this one. `cargo course verify --only cluster` runs these tests; by hand:
+"""Starts a cluster of two nodes on this machine. `cargo course verify --only cluster` runs these tests. By hand:
 
     maturin develop --release --features serve --extras cluster
     cargo build --release --features cli,reference
@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "models/tiny-story"
 os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-# Neither a report of use to Ray's makers, nor a question about it.
+# Disables usage reports, and the question about them.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 import ray  # noqa: E402
@@ -28,7 +28,7 @@ PORT = 8341
 
 @pytest.fixture(scope="session")
 def machines():
-    """Two nodes, with room for one replica each; Ray starts as many idle workers as a node has processors."""
+    """Starts two nodes with room for one replica each. Ray starts an idle worker for each processor of a node."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
     cluster.add_node(num_cpus=2)
     ray.init(address=cluster.address, log_to_driver=False)
@@ -41,7 +41,7 @@ def machines():
 
 @pytest.fixture
 def served(machines):
-    """Serves with these options, and returns the address."""
+    """Returns a function that serves with these options and returns the address."""
 
     def run(**options):
         engine = {"threads": 1, "pages": 512, "share_prefixes": True} | options.pop("engine", {})
@@ -55,7 +55,7 @@ def served(machines):
 
 @pytest.fixture(scope="session")
 def alone():
-    """The answer that a request gets from one engine, with nobody else there."""
+    """Returns a function that answers a request with one engine, without other requests."""
     from tiny_llm import reference
 
     engine = reference.Engine(MODEL, threads=1)
@@ -65,7 +65,7 @@ def alone():
 
 @pytest.fixture
 def together():
-    """Calls a function for each of several things, on so many threads."""
+    """Returns a function that calls another one for each of several things, on several threads."""
 
     def run(call, things, threads=16):
         things, results, lock = list(enumerate(things)), {}, threading.Lock()

@@ -1,4 +1,4 @@
-"""A file of requests, answered by Ray Data."""
+"""Tests that Ray Data answers a file of requests."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from cluster import batch
 
 @pytest.fixture
 def requests(tmp_path):
-    """Forty, one of them no JSON, one refused, two conversations."""
+    """Writes forty requests. One is not JSON, one is unsupported, and two are conversations."""
     lines = [json.dumps({"prompt": f"Number {number} was a", "max_tokens": 12, "temperature": 0.7}) for number in range(40)]
     lines[7] = "{"
     lines[11] = json.dumps({"prompt": "a", "logit_bias": {"5": 1}})
@@ -25,7 +25,7 @@ def requests(tmp_path):
     return file
 
 
-def test_parts_are_the_file(requests):
+def test_parts_add_up_to_the_file(requests):
     for lines in (1, 7, 40, 64):
         found = batch.parts(requests, lines)
         whole = requests.read_bytes()
@@ -33,7 +33,7 @@ def test_parts_are_the_file(requests):
         assert [part["requests"] for part in found] == [min(lines, 40 - at) for at in range(0, 40, lines)]
 
 
-def test_each_request_has_its_answer_and_a_stop_costs_only_open_parts(machines, requests, tmp_path, alone):
+def test_answers_each_request_and_resumes_unfinished_parts(machines, requests, tmp_path, alone):
     out = tmp_path / "answers"
     assert batch.answer(requests, out, MODEL, replicas=2, lines=8) == (40, 40)
     whole = out.with_suffix(".jsonl").read_bytes()
@@ -44,12 +44,12 @@ def test_each_request_has_its_answer_and_a_stop_costs_only_open_parts(machines, 
     body = {"model": "any", "seed": 5, **json.loads(requests.read_text().splitlines()[5])}
     expected = json.loads(alone("/v1/completions", json.dumps(body).encode()))["choices"][0]["text"]
     assert answers[5]["text"] == expected
-    # A stop before the second and the fourth part were there.
+    # Simulates a stop before the second and the fourth part were complete.
     for part in sorted(out.glob("part-*"))[1::2]:
         part.unlink()
     out.with_suffix(".jsonl").unlink()
     kept = {part: part.stat().st_mtime_ns for part in out.glob("part-*")}
-    # One was begun.
+    # The second part was begun.
     (out / "part-000000000008.99.unfinished").write_text('{"index": 8')
     assert batch.answer(requests, out, MODEL, replicas=1, lines=8) == (16, 40)
     assert out.with_suffix(".jsonl").read_bytes() == whole
@@ -61,7 +61,7 @@ def test_each_request_has_its_answer_and_a_stop_costs_only_open_parts(machines, 
 
 
 def engines():
-    """Processes that map the model, beside this one."""
+    """Yields the ids of other processes that map the model."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         try:
             if str(MODEL) in maps.read_text() and int(maps.parent.name) != os.getpid():
@@ -70,7 +70,7 @@ def engines():
             continue
 
 
-def test_an_engine_that_is_killed_is_replaced(machines, tmp_path):
+def test_replaces_a_killed_engine(machines, tmp_path):
     requests, out = tmp_path / "requests.jsonl", tmp_path / "answers"
     requests.write_text("".join(json.dumps({"prompt": f"Once {number}", "max_tokens": 60, "seed": 1}) + "\n" for number in range(64)))
     killed = []

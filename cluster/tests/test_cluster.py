@@ -1,4 +1,4 @@
-"""The application on two machines: the server's interface, answers that survive their replica, prompts that find their pages."""
+"""Tests the application on two nodes: its interface, answers whose replica is killed, and hits in the prefix cache."""
 
 import json
 import os
@@ -23,7 +23,7 @@ WORDS = "cat dog hen fox owl pig cow bee ant bat".split()
 
 
 def post(address, path, body, headers=()):
-    """Status and body."""
+    """Returns the status and the body."""
     request = urllib.request.Request(address + path, body, {"content-type": "application/json", **dict(headers)})
     try:
         with urllib.request.urlopen(request, timeout=900) as answer:
@@ -38,7 +38,7 @@ def completion(number, **more):
 
 
 def text_of(answer):
-    """What it says, streamed or whole: texts and reasons of its choices."""
+    """Returns the text and the finish reason of each choice, of a streamed or complete answer."""
     if not answer.startswith(b"data: "):
         return [(choice["text"], choice["finish_reason"]) for choice in json.loads(answer)["choices"]]
     events = answer.decode().split("\n\n")
@@ -54,12 +54,12 @@ def text_of(answer):
 
 
 def replicas():
-    """The names of the actors with an engine."""
+    """Returns the names of the actors that have an engine."""
     return sorted(actor["name"] for actor in list_named_actors(all_namespaces=True) if "#replica#" in actor["name"])
 
 
 def figures(address, name):
-    """A figure of each replica, once they have told it."""
+    """Returns a metric of each replica that has reported it."""
     found = {}
     _, text = post_nothing(address, "/metrics")
     for line in text.decode().splitlines():
@@ -74,7 +74,7 @@ def post_nothing(address, path):
 
 
 def settled(address, name, total):
-    """The figures, once they have the sum that is expected."""
+    """Waits until a metric has the expected total. Returns its values."""
     for _ in range(600):
         found = figures(address, name)
         if found and sum(found.values()) == total:
@@ -83,7 +83,7 @@ def settled(address, name, total):
     raise AssertionError(f"{name}: found {found}, expected {total} in all")
 
 
-def test_the_interface_is_the_servers(served, alone):
+def test_interface_matches_the_server(served, alone):
     address = served()
     client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
     assert [model.id for model in client.models.list()] == ["tiny-story"]
@@ -103,7 +103,7 @@ def test_the_interface_is_the_servers(served, alone):
     assert post(address, "/v1/completions", b"x", {"content-type": "text/plain"})[0] == 415
 
 
-def test_replicas_map_one_file_and_stand_on_two_machines(served):
+def test_replicas_map_the_file_and_run_on_two_nodes(served):
     address = served()
     settled(address, "tiny_llm_replica", 2)
     found = re.findall(r'tiny_llm_replica\{.*node="(\w+)",pid="(\d+)"', post_nothing(address, "/metrics")[1].decode())
@@ -114,8 +114,8 @@ def test_replicas_map_one_file_and_stand_on_two_machines(served):
 
 
 @pytest.mark.parametrize("when", [5, 40])
-def test_a_replica_that_is_killed_loses_no_answer_and_none_comes_twice(served, alone, together, when):
-    """Half of the requests stream, some have several answers, and the replica is gone while all of its places are taken."""
+def test_a_killed_replica_neither_loses_nor_repeats_answers(served, alone, together, when):
+    """Half of the requests stream, and some have several answers. The replica is killed while all of its slots are in use."""
     address = served(max_batch=8, routing="round-robin")
     bodies = [completion(number, stream=number % 2 == 0, n=1 + (number % 10 == 4)) for number in range(100)]
     done, lock, killed = [], threading.Lock(), []
@@ -132,11 +132,11 @@ def test_a_replica_that_is_killed_loses_no_answer_and_none_comes_twice(served, a
 
     answers = together(ask, bodies, threads=24)
     assert killed and [status for status, _ in answers] == [200] * 100
-    # An engine of its own says what each must be.
+    # A separate engine computes the expected answers.
     assert [text_of(answer) for _, answer in answers] == [text_of(alone("/v1/completions", body)) for body in bodies]
 
 
-def test_a_client_that_leaves_frees_its_row(served):
+def test_a_disconnected_client_frees_its_slot(served):
     address = served(replicas=1)
     request = urllib.request.Request(address + "/v1/completions", completion(1, max_tokens=480, stream=True), {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -145,7 +145,7 @@ def test_a_client_that_leaves_frees_its_row(served):
     assert sum(figures(address, "tiny_llm_new_tokens_total").values()) < 480
 
 
-def test_the_queue_asks_for_replicas(served, together):
+def test_a_long_queue_adds_a_replica(served, together):
     address = served(replicas=None, max_replicas=2, max_batch=2, scale_delay_s=0.1)
     assert len(replicas()) == 1
     enough = time.monotonic() + 900
@@ -160,7 +160,7 @@ def test_the_queue_asks_for_replicas(served, together):
     assert len(replicas()) == 2, "the queue was long, but no replica was added"
 
 
-def test_more_than_can_wait_are_told_to_come_again(served, together):
+def test_rejects_requests_while_the_queue_is_full(served, together):
     address = served(replicas=1, max_batch=1, max_queue=1)
     statuses = together(lambda number: post(address, "/v1/completions", completion(number, max_tokens=200)), range(16))
     kinds = {status for status, _ in statuses}
@@ -169,11 +169,11 @@ def test_more_than_can_wait_are_told_to_come_again(served, together):
     assert refused["error"]["code"] == "queue_full"
 
 
-def test_prompts_find_their_pages_as_often_as_simulated(machines, capsys):
-    """Hits by prefix and in turn, measured and simulated. Nothing is asserted about time."""
+def test_prefix_cache_hits_match_the_simulation(machines, capsys):
+    """Compares measured and simulated cache hits for both routing policies. Asserts nothing about time."""
     program = Path(os.environ["TINY_LLM"]).resolve()
     sent = compare.load(requests=240, beginnings=24, rate=4.0, new=4)
-    # A server that is not busy, as this one is not.
+    # The cost of a step on a server that is not busy, because this one is not.
     cost, address = "2,50,10", f"http://127.0.0.1:{PORT}"
     simulated, measured = {}, {}
     for routing in ("round-robin", "prefix"):
@@ -183,12 +183,12 @@ def test_prompts_find_their_pages_as_often_as_simulated(machines, capsys):
         if routing == "prefix":
             homes = compare.homes(sent, address)
         serve.delete("tiny-llm")
-    # Where a beginning is at home is drawn, here and in the simulator, and halves differ in size.
+    # Homes are random, here and in the simulator, so the replicas have different numbers of beginnings.
     drawn = compare.simulated_homes(homes, cost, program)
     numbers = " and ".join(str(compare.beginnings(load)) for load in homes)
-    told = {"simulated": simulated, f"simulated with homes of {numbers}": {**simulated, "prefix": drawn}, "measured": measured}
+    results = {"simulated": simulated, f"simulated with homes of {numbers}": {**simulated, "prefix": drawn}, "measured": measured}
     with capsys.disabled():
-        for kind, hits in told.items():
+        for kind, hits in results.items():
             factor = hits["prefix"] / hits["round-robin"]
             print(f"\n{kind}: hits in turn {hits['round-robin']:.3f}, by prefix {hits['prefix']:.3f}, {factor:.2f} times as many", end="")
         print()

@@ -1,4 +1,4 @@
-"""The bridge's engine, which answers as the server does. It is there where the bridge was built with `--features serve`."""
+"""Tests the bridge's engine, which answers like the server. It exists if the bridge was built with `--features serve`."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import tiny_llm
 from conftest import MODEL
 
 AT_ONCE = 1.0
-"""Seconds that Ctrl-C may take: a fraction of a second, on a machine that is busy with something else too."""
+"""Maximum time of Ctrl-C in seconds. It takes a fraction of that, but the machine may be busy."""
 
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
 
@@ -22,12 +22,12 @@ def engine():
     engine.close()
 
 
-def asked(**more):
+def completion(**more):
     return json.dumps({"model": "m", "prompt": "Once upon a time", "max_tokens": 12, "seed": 3, **more}).encode()
 
 
 def idle(engine):
-    """Waits until nobody has a row or waits for one."""
+    """Waits until no request runs or waits. Returns whether that happened in time."""
     for _ in range(1000):
         metrics = engine.submit("/metrics", method="GET").read().decode().splitlines()
         figures = dict(line.split(" ") for line in metrics if line.startswith("tiny_llm_requests_"))
@@ -37,20 +37,20 @@ def idle(engine):
     return False
 
 
-def test_engine_answers_as_the_server_does(engine):
-    answer = engine.submit(TEXT, asked())
+def test_engine_answers_like_the_server(engine):
+    answer = engine.submit(TEXT, completion())
     assert (answer.status, dict(answer.headers)["content-type"]) == (200, "application/json")
     said = json.loads(answer.read())
     assert said["choices"][0]["finish_reason"] == "length" and said["usage"]["completion_tokens"] == 12
     assert answer.read() == b"", "what was read is not read again"
-    events = list(engine.submit(TEXT, asked(stream=True)))
+    events = list(engine.submit(TEXT, completion(stream=True)))
     text = b"".join(events).decode().split("\n\n")
     assert len(events) > 1 and text[-2:] == ["data: [DONE]", ""]
     pieces = [json.loads(event.removeprefix("data: "))["choices"][0]["text"] for event in text[:-2]]
     assert "".join(pieces) == said["choices"][0]["text"]
 
 
-def test_engine_refuses_by_name(engine):
+def test_engine_rejects_requests_by_field_name(engine):
     answer = engine.submit(CHAT, b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "logit_bias": {"5": 1}}')
     assert answer.status == 400
     error = json.loads(answer.read())["error"]
@@ -69,16 +69,16 @@ def test_engine_refuses_by_name(engine):
         tiny_llm.reference.Engine(MODEL, share_prefixes=True)
 
 
-def test_engine_many_at_once_are_answered_as_alone(engine):
-    bodies = [asked(prompt=f"There was a {word} who", temperature=0.9, seed=number) for number, word in enumerate("cat dog hen fox owl".split() * 4)]
+def test_engine_answers_are_independent_of_other_requests(engine):
+    bodies = [completion(prompt=f"There was a {word} who", temperature=0.9, seed=number) for number, word in enumerate("cat dog hen fox owl".split() * 4)]
     answers = [engine.submit(TEXT, body) for body in bodies]
     together = [json.loads(answer.read())["choices"] for answer in answers]
     assert together == [json.loads(engine.submit(TEXT, body).read())["choices"] for body in bodies]
 
 
 @pytest.mark.parametrize("how", ["cancelled", "forgotten"])
-def test_engine_an_answer_that_nobody_wants_ends(engine, how):
-    answer = engine.submit(TEXT, asked(max_tokens=490, stream=True))
+def test_engine_ends_cancelled_and_dropped_answers(engine, how):
+    answer = engine.submit(TEXT, completion(max_tokens=490, stream=True))
     next(answer)
     if how == "cancelled":
         answer.cancel()
@@ -87,8 +87,8 @@ def test_engine_an_answer_that_nobody_wants_ends(engine, how):
     assert idle(engine), "it has its row still"
 
 
-def test_engine_one_thread_at_a_time_waits_for_an_answer(engine):
-    answer, refused = engine.submit(TEXT, asked(max_tokens=400)), []
+def test_engine_only_one_thread_may_wait_for_an_answer(engine):
+    answer, refused = engine.submit(TEXT, completion(max_tokens=400)), []
 
     def read():
         while True:
@@ -96,7 +96,7 @@ def test_engine_one_thread_at_a_time_waits_for_an_answer(engine):
                 if next(answer, None) is None:
                     return
             except RuntimeError as error:
-                # Whoever came second is told, and may try again.
+                # The second thread gets an error, and may try again.
                 refused.append(str(error))
 
     threads = [threading.Thread(target=read) for _ in range(2)]
@@ -107,13 +107,13 @@ def test_engine_one_thread_at_a_time_waits_for_an_answer(engine):
     assert refused and all("another thread" in error for error in refused)
 
 
-def test_engine_closed_says_so(engine):
+def test_engine_rejects_requests_after_close(engine):
     own = tiny_llm.reference.Engine(MODEL, threads=1)
-    answer = own.submit(TEXT, asked(max_tokens=490))
+    answer = own.submit(TEXT, completion(max_tokens=490))
     own.close()
     assert answer.status == 503 or "shutting_down" in answer.read().decode()
     with pytest.raises(RuntimeError, match="closed"):
-        own.submit(TEXT, asked())
+        own.submit(TEXT, completion())
     own.close()
 
 
@@ -141,7 +141,7 @@ except KeyboardInterrupt:
     print("interrupted", time.monotonic() - sent)
 print(engine.submit("/v1/completions", b'{{"model": "m", "prompt": "Once", "max_tokens": 2}}').status)
 """
-    # The best of three: a busy machine may let a program stand still for a second, but not each time.
+    # Takes the first fast run of three, because a busy machine may delay some of them.
     for _ in range(3):
         finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
         assert finished.returncode == 0, finished.stderr
@@ -162,9 +162,9 @@ def test_other_threads_run_while_one_waits(engine):
     thread = threading.Thread(target=beat)
     thread.start()
     start = time.monotonic()
-    engine.submit(TEXT, asked(max_tokens=400, n=4)).read()
+    engine.submit(TEXT, completion(max_tokens=400, n=4)).read()
     seconds = time.monotonic() - start
     over.set()
     thread.join()
-    # A call that kept the interpreter would leave two beats.
+    # If the call held the interpreter lock, there would be only two beats.
     assert len(beats) > 20, f"{len(beats)} beats in {seconds:.2f} s"

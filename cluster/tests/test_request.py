@@ -1,4 +1,4 @@
-"""What a front does with a request and with an answer that breaks off: no cluster is needed."""
+"""Tests how a front handles requests and interrupted answers, without a cluster."""
 
 import asyncio
 import json
@@ -9,11 +9,11 @@ from cluster.request import Cut, Differs, Resumed, is_leaving, look
 from cluster.routing import draw
 
 
-def test_a_request_without_a_seed_gets_one_and_all_else_stays():
+def test_look_adds_a_missing_seed_and_changes_nothing_else():
     body = b' {"prompt": "a",  "schema": {"b": 1.50, "a": 2}}'
     looked = look(body)
-    asked = json.loads(looked.body)
-    assert asked.pop("seed") >= 0 and asked == json.loads(body)
+    request = json.loads(looked.body)
+    assert request.pop("seed") >= 0 and request == json.loads(body)
     assert looked.body.endswith(b'"prompt": "a",  "schema": {"b": 1.50, "a": 2}}')
     assert look(body).body != looked.body, "each gets one of its own"
     given = b'{"seed": 5, "stream": true, "prompt": "a"}'
@@ -23,7 +23,7 @@ def test_a_request_without_a_seed_gets_one_and_all_else_stays():
 
 
 @pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"null", b"\xff", b'"text"'])
-def test_what_is_no_request_is_the_replicas_to_refuse(body):
+def test_look_leaves_invalid_requests_unchanged(body):
     assert look(body).body == body
 
 
@@ -36,7 +36,7 @@ def test_beginnings():
     assert look(b'{"prompt": 7}').beginning == ""
 
 
-def test_a_key_has_one_home_and_keeps_it_when_another_replica_goes():
+def test_home_of_a_key_is_independent_of_other_replicas():
     replicas = ["a", "b", "c"]
     home = lambda key, among: max(among, key=lambda replica: draw(key, replica))
     homes = {key: home(key, replicas) for key in map(str, range(300))}
@@ -63,9 +63,9 @@ def texts(events):
     return found
 
 
-def test_an_answer_goes_on_where_it_stopped():
+def test_resumes_an_answer_where_it_stopped():
     resumed = Resumed()
-    # The second event is cut off in its middle.
+    # The third event is incomplete.
     got = list(resumed.take(event("a") + event("b", 1) + event("c")[:20]))
     resumed.again()
     again = event("b", 1, "two") + event("a", 0, "two") + event("c", 0, "two") + event("d", 1, "two") + DONE
@@ -75,7 +75,7 @@ def test_an_answer_goes_on_where_it_stopped():
     assert got[-1] == DONE
 
 
-def test_another_answer_is_not_taken_for_the_rest_of_one():
+def test_rejects_a_continuation_that_differs():
     resumed = Resumed()
     list(resumed.take(event("a")))
     resumed.again()
@@ -83,7 +83,7 @@ def test_another_answer_is_not_taken_for_the_rest_of_one():
         list(resumed.take(event("x", 0, "two")))
 
 
-def test_a_replica_that_leaves_is_no_answer():
+def test_raises_cut_if_the_replica_shuts_down():
     leaving = b'data: {"error": {"message": "m", "type": "server_error", "param": null, "code": "shutting_down"}}\n\n'
     with pytest.raises(Cut):
         list(Resumed().take(leaving))
@@ -96,7 +96,7 @@ def test_a_replica_that_leaves_is_no_answer():
 
 
 class Replicas:
-    """A front whose replicas give these parts, one list for each that is asked; an error is raised in its place."""
+    """A front whose replicas return these parts, one list for each call. Raises a part that is an exception."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -109,7 +109,7 @@ class Replicas:
 
 
 @pytest.mark.parametrize("busy, attempts", [(1, 3), (3, 3)])
-def test_a_stream_survives_full_replicas_or_ends_with_an_error(busy, attempts):
+def test_stream_survives_full_replicas_or_ends_with_an_error(busy, attempts):
     from ray.exceptions import ActorUnavailableError
     from ray.serve.exceptions import BackPressureError
 
@@ -131,7 +131,7 @@ def test_a_stream_survives_full_replicas_or_ends_with_an_error(busy, attempts):
         assert json.loads(last.removeprefix(b"data: "))["error"]["message"] == "BackPressureError"
 
 
-def test_the_example_for_kubernetes_is_an_application():
+def test_kubernetes_example_is_a_valid_application():
     import yaml
     from ray.serve.schema import ServeDeploySchema
 

@@ -1,7 +1,7 @@
 //! The command line: the learner's commands, and access to the tools.
 //!
-//! This crate uses no derive macros, because their compiler plug-ins would take half of its build
-//! time. Its build is the first that a learner waits for.
+//! This crate uses no derive macros, because building them would take half of its build time. Every
+//! learner waits for this build first.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -227,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn no_command_has_no_options() {
+    fn accepts_an_empty_command_line() {
         let alone = command().get_matches_from(["cargo course"]);
         assert!(alone.subcommand().is_none() && !has(&alone, "json"));
     }
 
     #[test]
-    fn learners_commands_come_first_and_the_tools_apart() {
+    fn help_lists_learner_commands_before_tools() {
         let help = command().render_help().to_string();
         let at = |what: &str| help.find(what).unwrap_or_else(|| panic!("no {what:?} in\n{help}"));
         assert!(at("\n  start ") < at("\n  update ") && at("\n  update ") < at("maintainers"));

@@ -60,8 +60,8 @@ pub struct Task {
     pub functions: Vec<String>,
     /// Goal, in one sentence.
     pub goal: String,
-    /// Rust's name for the processor architecture on which the task runs. `None` for most tasks,
-    /// which run on all.
+    /// Rust's name for the processor architecture on which the task runs. `None` if it runs on all
+    /// of them, as most tasks do.
     pub architecture: Option<String>,
     /// Number of the same day's task that replaces this one on another processor architecture.
     pub twin: Option<usize>,
@@ -138,7 +138,7 @@ impl Day {
         here.into_iter().chain(self.tasks().filter(|(_, task)| !task.is_for_here()))
     }
 
-    /// Checks that twins are for different processors and name each other.
+    /// Checks that a task and its twin are for different processors and name each other.
     fn check_twin(&self, task: &Task) -> Result<()> {
         let Some(architecture) = &task.architecture else {
             ensure!(task.twin.is_none(), "found `twin` without `architecture`");
@@ -346,20 +346,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_this_repository_is_sound() {
+    fn this_repository_has_a_valid_curriculum() {
         let curriculum = Curriculum::parse(include_str!("../curriculum.toml")).unwrap();
         assert_eq!(curriculum.days().next().unwrap().feature, "week1-day1");
     }
 
     #[test]
-    fn numbers_must_follow_one_another() {
+    fn rejects_a_gap_in_task_numbers() {
         let text = include_str!("../curriculum.toml").replacen("number = 2", "number = 3", 1);
         let error = Curriculum::parse(&text).unwrap_err().to_string();
         assert!(error.contains("found week1-day1 task 3, expected task 2"), "{error}");
     }
 
     #[test]
-    fn days_stand_in_order_without_a_gap() {
+    fn rejects_days_out_of_order() {
         let text = include_str!("../curriculum.toml");
         let error = Curriculum::parse(&text.replacen("week1-day2", "week1-day1", 1))
             .unwrap_err()
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
+    fn checks_twins_and_offers_the_one_for_this_machine() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
             ("twin = 4", "twin = 5", "found twin = 5, but the twin of task 5 is not task 1"),
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_is_refused() {
+    fn rejects_an_unknown_field() {
         let text = include_str!("../curriculum.toml").replacen("goal = ", "gaol = ", 1);
         let error = format!("{:#}", Curriculum::parse(&text).unwrap_err());
         assert!(error.contains("gaol") || error.contains("goal"), "{error}");

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_functions_are_compared() {
+    fn compares_functions_with_the_reference() {
         let expected = "\
 --- src/week1/a.rs: one
 +++ reference/src/week1/a.rs: one
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_is_not_there_is_named() {
+    fn rejects_an_unknown_task_or_failing_tests() {
         let root = repository();
         let error =
             diff(root.path(), &curriculum(), &words("week1-day1 7"), true).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The part of the reference engine that `cargo course start` needs to tell its story. Of all these
-/// builds, this one is the fastest.
+/// The part of the reference engine that `cargo course start` needs for its story. Of these builds,
+/// this one is the fastest.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 

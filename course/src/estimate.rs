@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_compiler_is_measured_and_leaves_nothing() {
+    fn measurement_leaves_no_files() {
         let root = tempfile::tempdir().unwrap();
         let time = of(root.path(), STORY).unwrap();
         assert!(time > Duration::from_secs(1), "{time:?}");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_is_no_more_exact_than_it_is() {
+    fn rounds_estimates() {
         let words = |seconds| words(Duration::from_secs(seconds));
         assert_eq!(
             [4, 37, 94, 95, 170].map(words),

@@ -136,26 +136,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_singular() {
+    fn counted_uses_the_singular_for_one() {
         let counts = [0, 1, 2].map(|number| counted(number, "test"));
         assert_eq!(counts, ["0 tests", "1 test", "2 tests"]);
     }
 
     #[test]
-    fn names_are_words() {
+    fn formats_test_names_as_words() {
         assert_eq!(words("task_12_top_k_keeps_ties"), "top k keeps ties");
         assert_eq!(words("loads"), "loads");
     }
 
     #[test]
-    fn an_equality_is_told_in_the_words_of_all_other_messages() {
+    fn replaces_left_and_right_with_found_and_expected() {
         let message =
             ["assertion `left == right` failed: pages that are free", "  left: 1", " right: 2"];
         assert_eq!(in_words(&message), "pages that are free\n  found    1\n  expected 2");
     }
 
     #[test]
-    fn places_have_a_line_and_no_column() {
+    fn removes_the_column_from_a_location() {
         assert_eq!(without_column("src/week1/a.rs:5:9:"), "src/week1/a.rs:5");
         assert_eq!(without_column("src\\week1\\a.rs:5:9:"), "src/week1/a.rs:5");
         for tree in ["src/..", "reference/src/../.."] {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backtrace_is_left_out() {
+    fn omits_the_backtrace() {
         let text = "---- task_1_a stdout ----\n\n\
                     thread 'task_1_a' (7) panicked at src/a.rs:5:5:\n\
                     first\n\n\
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_courses_own_stubs_are_open_tasks() {
+    fn recognises_only_the_course_stubs() {
         let report = |message: &str| {
             Report::parse(&format!(
                 "---- t stdout ----\nthread 't' panicked at src/a.rs:5:5:\n{message}\n"
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_build_are_cargos_lines() {
+    fn returns_build_steps_from_cargo_output() {
         assert_eq!(
             build_step("\x1b[1m\x1b[32m   Compiling\x1b[0m ndarray v0.17.2").as_deref(),
             Some("building ndarray")
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn coloured_errors_are_found_too() {
+    fn finds_coloured_errors() {
         let text = "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: \
                     unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
         assert_eq!(compile_errors(text), "\x1b[1m\x1b[31merror\x1b[0m: no");

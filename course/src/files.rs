@@ -72,7 +72,7 @@ pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Adds all files in `folder` to `found`, as paths relative to `root`, the repository. Skips
-/// generated files. Follows links, so a linked model folder counts as a folder.
+/// [`MADE`], Python's caches and temporary files. Follows links, so a linked folder is a folder.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -197,13 +197,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_file_names() {
+    fn timestamp_is_a_valid_file_name() {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_741_503_900);
         assert_eq!(timestamp(time), "2025-03-09T07-05-00Z");
     }
 
     #[test]
-    fn a_write_leaves_nothing_beside_the_file() {
+    fn write_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/file.rs");
         write_atomically(&path, "one").unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_says_which() {
+    fn failed_write_names_the_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir_all(path.join("full")).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn two_recoveries_in_one_second_do_not_meet() {
+    fn recoveries_in_one_second_get_different_folders() {
         let root = tempfile::tempdir().unwrap();
         let made = || Recovery::new(root.path()).make().unwrap();
         let folders = [(); 3].map(|()| made());

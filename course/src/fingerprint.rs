@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_changes_the_tasks_that_it_can_matter_to() {
+    fn an_edit_changes_only_affected_fingerprints() {
         assert_eq!(changed("src/week1/a.rs", "    1\n", "    7\n"), [1, 2, 3]);
         assert_eq!(
             changed("src/week1/a.rs", "        2\n", "        let two = 1 + 1;\n        two\n"),

@@ -51,8 +51,8 @@ pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
     Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
 }
 
-/// Runs git on files with these texts, in a temporary folder. Returns git's output, and whether git
-/// found neither a difference nor a conflict.
+/// Runs git on files with these texts, in a temporary folder. Returns whether git found neither a
+/// difference nor a conflict, and git's output.
 fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -76,7 +76,7 @@ fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    // Hooks and file watchers are programs that a repository's configuration names.
+    // Disables hooks and file watchers, which are programs named by a repository's configuration.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]).args(arguments);
     command.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {

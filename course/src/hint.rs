@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_shows_one_more() {
+    fn each_call_shows_the_next_hint() {
         let (root, curriculum) = (hinted(), curriculum());
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
         let next = |level| next(root.path(), day, &id, level).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_one_line_and_counts_no_hint() {
+    fn malformed_file_is_an_error_and_records_no_hint() {
         let (root, curriculum) = (hinted(), curriculum());
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
         write(root.path(), "course/hints/week1-day1.toml", "[[task]]\nnumber = 1\nhints = ['a']\n");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn each_lack_and_each_surplus_is_named() {
+    fn reports_missing_and_superfluous_hints() {
         let root = hinted();
         assert_eq!(problems(root.path(), &curriculum()), [""; 0]);
         for (from, to, problem) in [

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_come_off() {
+    fn bleached_removes_colours() {
         let ink = Ink { colour: true };
         assert_eq!(ink.red("x"), "\x1b[31mx\x1b[0m");
         assert_eq!(bleached(&format!("a {} b {}", ink.bold("c"), ink.green("d"))), "a c b d");

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_stay_in_order_and_are_read_back() {
+    fn writes_fields_in_order() {
         let json = Json::object([
             ("z", Json::Number(1)),
             ("a", Json::List(vec![Json::text("q\"\n"), Json::Null])),

@@ -17,7 +17,7 @@ pub enum State {
     Begun,
     /// The `todo!` is gone.
     Written,
-    /// The function is missing.
+    /// The function is missing, or not formatted like rustfmt's output.
     Missing,
 }
 

@@ -89,8 +89,8 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// If the tests' output says that they could not check anything because this machine lacks
-    /// something, returns what it lacks.
+    /// If a test panicked with `not verified: …`, because the machine lacks something that it
+    /// needs, returns the rest of that message.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))
@@ -158,7 +158,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 ";
 
     #[test]
-    fn verdicts_messages_and_the_closing_line_are_read() {
+    fn parses_verdicts_messages_and_the_closing_line() {
         let report = Report::parse(TEXT);
         let expected = [("task_1_sums", true), ("task_2_refuses", true), ("task_2_scales", false)];
         assert_eq!(
@@ -197,7 +197,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn tests_are_found_in_a_files_text() {
+    fn finds_the_tests_of_a_file() {
         let text = "fn helper() {}\n#[test]\nfn task_2_b() {}\n    #[test]\n    fn task_1_a() {}\n\
                     #[test]\npub(super) fn task_2_a() {}\n#[test]\npub(crate) fn task_2_c() {}\n\
                     pub fn task_2_d() {}\nfn task_x() {}\n// fn task_1_no() {}\n";

@@ -108,8 +108,8 @@ pub struct Line {
     pub is_output: bool,
 }
 
-/// Starts a command. The lines of its standard output and error arrive on the channel until it
-/// ends.
+/// Starts a command. The channel receives the lines of its standard output and error, and closes
+/// when both are closed.
 pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_is_told_apart_from_errors() {
+    fn separates_output_from_errors() {
         let finished = run_quietly(cargo(Path::new(".")).arg("--version")).unwrap();
         assert!(
             finished.output.starts_with("cargo 1.") && finished.output == finished.text,

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_missing_tool_is_named_with_its_remedy() {
+    fn lists_each_missing_tool_with_advice() {
         let nowhere = || OsString::from("no-such-program --with an-option");
         let [_, arm] = PROCESSORS;
         let emulation =
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_runs_at_most_one_of_them() {
+    fn at_most_one_processor_is_here() {
         assert!(PROCESSORS.into_iter().filter(|processor| processor.is_here()).count() <= 1);
         assert_eq!(Processor::named("aarch64"), Some(PROCESSORS[1]));
         assert_eq!(Processor::named("mips"), None);

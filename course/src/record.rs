@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn reads_back_what_it_wrote() {
         let root = tempfile::tempdir().unwrap();
         Record::update(root.path(), |record| record.ran(&id(), run("2026-03-09T07:05:00Z")));
         Record::update(root.path(), |record| record.saw_hint(&id(), 2));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_words() {
+    fn formats_the_time_since_a_run() {
         let at = humantime::parse_rfc3339("2026-03-09T07:05:00Z").unwrap();
         for (seconds, words) in [
             (0, "just now"),

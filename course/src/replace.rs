@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_and_what_they_held_is_kept() {
+    fn replaces_files_and_keeps_the_old_contents() {
         let (root, files) = planned();
         let mut recovery = Recovery::new(root.path());
         replace(root.path(), &mut recovery, &files).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_changed_meanwhile_stays() {
+    fn keeps_a_file_that_changed_meanwhile() {
         for path in ["a", "b/b", "c/c"] {
             let (root, files) = planned();
             write(root.path(), path, "mine");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_before_its_copy_is_kept() {
+    fn replaces_nothing_if_the_copy_fails() {
         let (root, files) = planned();
         write(root.path(), ".course/recovery", "no folder");
         let error = replace(root.path(), &mut Recovery::new(root.path()), &files).unwrap_err();

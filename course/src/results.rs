@@ -64,7 +64,7 @@ impl<'a> Results<'a> {
         Self { tasks: tasks.collect(), day, test_run }
     }
 
-    /// Returns whether all requested tests are green.
+    /// Returns whether all tasks passed.
     pub(crate) fn passed(&self) -> bool {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
@@ -160,7 +160,7 @@ impl<'a> Results<'a> {
 
     fn line(&self, task: &TaskResult, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
-        // For a whole day, there is only one time.
+        // The tasks of a whole day have one common time, which is shown at the end.
         let seconds =
             if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
         match task.failing.first().and_then(|test| explain::open_stub(&self.test_run.report, test))

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn weeks_days_and_tasks_have_several_names() {
+    fn accepts_several_names_of_weeks_days_and_tasks() {
         for (words, expected) in [
             ("", "here"),
             ("week1-day1", "week1-day1"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_told_with_what_has() {
+    fn rejects_unknown_names_and_lists_known_ones() {
         for (words, part) in [
             ("softmux", "there is no day, task or function \"softmux\"; name a day (week1-day1, "),
             ("week1-day1 softmux", "week1-day1 has no task softmux; it has 1: one; 2: Two::two"),

@@ -59,7 +59,7 @@ pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
     if !lines[open].trim_end().ends_with('{') {
-        return None; // All in one line, or a comment after the brace.
+        return None; // The body is on the same line, or a comment follows the brace.
     }
     let length = lines[open + 1..]
         .iter()
@@ -210,7 +210,7 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     }
 
     #[test]
-    fn functions_and_methods_are_named() {
+    fn finds_the_enclosing_function() {
         assert_eq!(at("in plain").as_deref(), Some("plain"));
         assert_eq!(at("in method").as_deref(), Some("Shape::method"));
         assert_eq!(at("between"), None);
@@ -218,7 +218,7 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     }
 
     #[test]
-    fn items_are_named() {
+    fn returns_item_names() {
         let names = [
             "pub(crate) const fn one() {",
             "const TWO: u32 = 2;",
@@ -231,7 +231,7 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     }
 
     #[test]
-    fn bodies_are_found() {
+    fn finds_function_bodies() {
         let lines: Vec<&str> = FILE.lines().collect();
         assert_eq!(function_body(&lines, "Shape::method").unwrap(), ["        // in method"]);
         assert_eq!(function_body(&lines, "plain").unwrap().len(), 5);

@@ -80,7 +80,7 @@ impl Generated {
 
     /// Returns the functions and other items outside the tasks that only the learner's file has.
     ///
-    /// An item that only an older reference had would look like an item of the learner's. So if a
+    /// An item that only an older reference had would look like one of the learner's items. So if a
     /// file exactly equals the stub of the last commit's reference, its items don't count as the
     /// learner's.
     fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! The list of tasks at the beginning of a file, which tells a reader which functions are tasks and
-//! which are provided.
+//! The list of tasks at the beginning of a file. It shows which functions are tasks and which are
+//! provided.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ mod tests {
     use crate::testing::{A, curriculum};
 
     #[test]
-    fn the_list_of_tasks_ends_the_first_comment() {
+    fn appends_the_task_list_to_the_first_comment() {
         let list = |functions: &str| {
             format!(
                 "//!\n//! Tasks here: week1-day1 task 1 ({functions}), week1-day1 task 2 \

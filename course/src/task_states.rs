@@ -1,7 +1,7 @@
 //! The learner's progress: the state of each task, and the next one.
 //!
-//! A task's files show how much of it is written. The task's last run shows whether it is right, as
-//! long as the files are unchanged since.
+//! A task's file shows how much of it is written. The last run shows whether the code is right, if
+//! it has not changed since.
 
 use std::path::Path;
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_come_of_the_files_and_the_last_run() {
+    fn derives_marks_from_files_and_the_last_run() {
         use Mark::{Begun, Borrowed, DoesNotCompile, Failed, NotStarted, NotVerified, Passed};
         let (never, changed) = (NotVerified(Reason::NeverRun), NotVerified(Reason::Changed));
         let stub = stub();
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_passed_is_checked_again_last() {
+    fn offers_changed_passed_tasks_last() {
         let both = stub().replace(ONE, "1").replace(TWO, "2");
         let (_, next) = of(&both, &[(1, Verdict::Passed, true), (2, Verdict::Passed, true)]);
         assert_eq!(next.as_deref(), Some("week1-day2 task 1"), "other open tasks come first");
     }
 
     #[test]
-    fn who_begins_in_the_middle_goes_on_from_there() {
+    fn after_continues_from_the_given_day() {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();
         let mut status = Status::read(root.path(), &curriculum).unwrap();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_task_is_where_the_learner_is() {
+    fn current_task_follows_the_last_worked_day() {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();
         let next = || {

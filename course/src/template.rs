@@ -356,13 +356,13 @@ impl Two {
     }
 
     #[test]
-    fn bodies_become_todos_and_helpers_vanish() {
+    fn stub_replaces_bodies_and_removes_helpers() {
         assert_eq!(parse(FILE).unwrap().stub(), STUB);
         assert_eq!(parse(&FILE.replace('\n', "\r\n")).unwrap().stub(), STUB, "Windows line ends");
     }
 
     #[test]
-    fn a_helper_at_the_end_takes_its_blank_line_along() {
+    fn removes_the_blank_line_before_a_last_helper() {
         let helper = "\n// SOLUTION week1-day1 task 1 (helper)\nfn last() {}\n// END SOLUTION\n";
         assert_eq!(parse(&format!("{FILE}{helper}")).unwrap().stub(), STUB);
     }
@@ -379,7 +379,7 @@ impl Two {
     }
 
     #[test]
-    fn a_day_that_is_not_listed_has_a_stub_and_is_told() {
+    fn unlisted_day_becomes_a_stub_and_is_reported() {
         let template = parse(&FILE.replace("week1-day1 task 1", "week1-day9 task 1")).unwrap();
         assert_eq!(template.stub(), STUB.replace("week1-day1 task 1", "week1-day9 task 1"));
         let unlisted = template.unlisted(&curriculum());
@@ -391,7 +391,7 @@ impl Two {
     }
 
     #[test]
-    fn mistakes_are_named_with_file_and_line() {
+    fn reports_errors_with_file_and_line() {
         for (from, to, message) in [
             (
                 "    // END SOLUTION\n",

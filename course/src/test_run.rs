@@ -23,7 +23,7 @@ use crate::{
 pub(crate) enum Verdict {
     /// At least one test ran, and all passed.
     Passed,
-    /// Some test failed.
+    /// A test failed, the test program stopped, or no test ran.
     Failed,
     /// The crate does not compile, so nothing ran.
     DoesNotCompile,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_days_run_has_a_verdict_for_each_task() {
+    fn returns_a_verdict_for_each_task_of_a_day() {
         let run = test_run(
             "running 2 tests\n\
              test task_1_a ... ok\n\
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_program_that_is_stopped_did_compile() {
+    fn a_stopped_test_program_counts_as_failed() {
         let run = test_run(
             "running 2 tests\ntest task_1_a ... ok\n\nthread 'task_2_a' has overflowed its stack\n",
             false,

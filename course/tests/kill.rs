@@ -53,7 +53,7 @@ fn rearrange(root: &Path) {
 }
 
 #[test]
-fn commands_that_run_at_once_do_not_disturb_each_other() {
+fn concurrent_commands_do_not_interfere() {
     let program = env!("CARGO_BIN_EXE_course");
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

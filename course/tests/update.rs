@@ -1,4 +1,4 @@
-//! Updates the course of a learner in the middle of an older version. Nothing must be lost.
+//! Updates a learner's copy of an older version. No work must be lost.
 //!
 //! The older version comes from git's history. To use its own runner, run
 //! `OLD_RUNNER=path/to/course cargo test --package course --test update`.

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_of_hash_are_those_of_sha256sum_and_git() {
+    fn hashes_match_sha256sum_and_git() {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         // printf abc | git hash-object --stdin
         let git = "f2ba8f84ab5c1bce84a7b441cb1959cfc7093b7f";

@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn redirects_lead_where_browsers_go() {
+    fn redirect_targets_match_browsers() {
         let from = "https://hub.example/a/b?x=1";
         for (to, expected) in [
             ("https://cdn.example/c?d", Some("https://cdn.example/c?d")),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_stays_with_scheme_host_and_port() {
+    fn a_token_is_bound_to_scheme_host_and_port() {
         let hub = origin("https://Hub.example/api");
         assert_eq!(hub, origin("https://hub.example:443"));
         for other in ["http://hub.example", "https://hub.example:8443", "https://cdn.hub.example"] {

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_those_of_huggingface_hub() {
+    fn reads_the_variables_of_huggingface_hub() {
         let home = tempfile::tempdir().expect("a folder");
         let folder = home.path().to_str().expect("a name");
         let settings = of(&[("HF_HOME", folder), ("HF_ENDPOINT", "http://hub.example:8080//")]);

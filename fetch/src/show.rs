@@ -134,7 +134,7 @@ mod tests {
     use super::size;
 
     #[test]
-    fn sizes_are_short() {
+    fn formats_sizes_with_units() {
         let shown = [0, 999, 1000, 999_960, 988_097_824, u64::MAX].map(size);
         assert_eq!(shown, ["0 B", "999 B", "1.0 kB", "1.0 MB", "988.1 MB", "18.4 EB"]);
     }

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_way_gives_the_content_of_the_blob() {
+    fn each_kind_of_link_has_the_content_of_the_blob() {
         let folder = tempfile::tempdir().expect("a folder");
         let name: Name = "owner/name".parse().expect("a name");
         let store = Store::new(&name, folder.path());

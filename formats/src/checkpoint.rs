@@ -89,7 +89,8 @@ impl Checkpoint {
             };
             ensure!(
                 shards[shard].tensors.contains_key(&tensor),
-                "{name}: tensor {tensor}: listed in {file}, which has no such tensor"
+                "{name}: tensor {tensor}: found file {file}, expected a file that contains this \
+                 tensor"
             );
             place.insert(tensor, shard);
         }

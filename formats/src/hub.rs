@@ -54,7 +54,7 @@ pub enum Choice<'a> {
 }
 
 impl Name {
-    /// Returns the name of the branch, tag or commit; [`MAIN`] by default.
+    /// Returns the name of the branch, tag or commit, [`MAIN`] by default.
     #[must_use]
     pub fn revision(&self) -> &str {
         self.revision.as_deref().unwrap_or(MAIN)

@@ -12,7 +12,7 @@ pub type RequestId = u64;
 /// A client's request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The tokens of the text to continue; at least one.
+    /// The tokens of the text to continue, at least one.
     pub prompt: Vec<u32>,
     /// Maximum number of new tokens.
     pub max_new_tokens: usize,

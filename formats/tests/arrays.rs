@@ -1,4 +1,4 @@
-//! The examples of the book's page on arrays; it shows the parts between anchors.
+//! The examples of the book's page on arrays. The page shows the parts between anchors.
 
 use ndarray::{Array2, Axis, array};
 use tiny_llm_formats::{
@@ -7,7 +7,7 @@ use tiny_llm_formats::{
 };
 
 #[test]
-fn a_tensor_is_a_shape_and_numbers() {
+fn a_tensor_has_a_shape_and_values() {
     // ANCHOR: make
     let x = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
     assert_eq!(x.shape(), [2, 3]);
@@ -17,7 +17,7 @@ fn a_tensor_is_a_shape_and_numbers() {
 }
 
 #[test]
-fn a_reshape_moves_nothing() {
+fn reshape_keeps_the_order_of_elements() {
     // ANCHOR: reshape
     let x = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
     assert_eq!(reshape(&x, &[3, 2]), tensor(&[3, 2], vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]));
@@ -26,7 +26,7 @@ fn a_reshape_moves_nothing() {
 }
 
 #[test]
-fn arithmetic_aligns_shapes_at_the_right() {
+fn arithmetic_broadcasts_from_the_right() {
     // ANCHOR: broadcast
     let x = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
     let row = tensor(&[3], vec![0.0, 0.5, 1.0]);
@@ -38,7 +38,7 @@ fn arithmetic_aligns_shapes_at_the_right() {
 }
 
 #[test]
-fn lanes_run_along_one_axis() {
+fn lanes_mut_iterates_along_an_axis() {
     // ANCHOR: lanes
     let mut x = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
     let last = Axis(x.ndim() - 1);
@@ -51,7 +51,7 @@ fn lanes_run_along_one_axis() {
 }
 
 #[test]
-fn elements_one_by_one() {
+fn maps_and_folds_elements() {
     // ANCHOR: elements
     let x = tensor(&[3], vec![-1.0, 0.0, 4.0]);
     assert_eq!(x.mapv(f32::abs), tensor(&[3], vec![1.0, 0.0, 4.0]));
@@ -63,7 +63,7 @@ fn elements_one_by_one() {
 }
 
 #[test]
-fn matrices_multiply_in_batches() {
+fn matmul_multiplies_batches() {
     // ANCHOR: matmul
     let q = Tensor::zeros(vec![2, 6, 3, 8]); // [B, H, L, D]
     let k = Tensor::zeros(vec![2, 6, 5, 8]); // [B, H, S, D]
@@ -75,7 +75,7 @@ fn matrices_multiply_in_batches() {
 }
 
 #[test]
-fn patterns_name_axes() {
+fn patterns_destructure_shapes() {
     // ANCHOR: shape
     let x = Tensor::zeros(vec![2, 3, 8]);
     let [b, l, e] = *x.shape() else { panic!("expected [B, L, E], got {:?}", x.shape()) };
@@ -84,7 +84,7 @@ fn patterns_name_axes() {
 }
 
 #[test]
-fn rows_are_chosen_by_number() {
+fn select_returns_rows_by_index() {
     // ANCHOR: select
     let table = tensor(&[3, 2], vec![0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
     assert_eq!(
@@ -98,7 +98,7 @@ fn rows_are_chosen_by_number() {
 }
 
 #[test]
-fn a_mask_is_repeated_by_broadcast() {
+fn broadcast_repeats_a_mask() {
     // ANCHOR: broadcast_to
     let mask = Tensor::zeros(vec![3, 5]); // [L, S]
     let full = mask.broadcast(vec![2, 6, 3, 5]).expect("the last two axes agree").to_owned();
@@ -109,7 +109,7 @@ fn a_mask_is_repeated_by_broadcast() {
 
 #[test]
 #[should_panic(expected = "inner sizes differ, [2, 3] × [2, 3] (3 ≠ 2)")]
-fn a_product_of_shapes_that_do_not_fit_says_so() {
+fn matmul_rejects_mismatched_shapes() {
     let x = tensor(&[2, 3], vec![0.0; 6]);
     let _ = matmul(&x, &x);
 }

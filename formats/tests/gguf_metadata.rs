@@ -1,4 +1,4 @@
-//! What a GGUF file says of a model folder: metadata and tensor names.
+//! The GGUF metadata and tensor names of a model folder.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn tiny_story() -> PathBuf {
 }
 
 #[test]
-fn the_embedded_model() {
+fn returns_the_metadata_of_the_embedded_model() {
     let metadata = convert::metadata_from_folder(&tiny_story()).unwrap();
     let text = |key: &str| metadata.text(key).unwrap().unwrap_or_else(|| panic!("{key}"));
     let size = |key: &str| metadata.size(key).unwrap().unwrap_or_else(|| panic!("{key}"));
@@ -58,7 +58,7 @@ fn the_embedded_model() {
 }
 
 #[test]
-fn every_tensor_name_there_and_back() {
+fn tensor_names_survive_a_round_trip() {
     for name in ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"] {
         assert_eq!(hugging_face_name(&gguf_name(name).unwrap()).unwrap(), name);
     }
@@ -105,7 +105,7 @@ fn every_tensor_name_there_and_back() {
     }
 }
 
-/// The embedded model's folder without its weights, with changes to `tokenizer.json`.
+/// Returns the embedded model's metadata after `change` to its `tokenizer.json`.
 fn changed(change: impl Fn(&mut Json)) -> anyhow::Result<Metadata> {
     let folder = tempfile::tempdir().unwrap();
     for file in ["config.json", "generation_config.json", "tokenizer_config.json"] {
@@ -121,7 +121,7 @@ fn changed(change: impl Fn(&mut Json)) -> anyhow::Result<Metadata> {
 }
 
 #[test]
-fn the_beginning_of_a_text() {
+fn a_post_processor_sets_the_bos_token() {
     let metadata = changed(|json| {
         json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
     });
@@ -131,7 +131,7 @@ fn the_beginning_of_a_text() {
 }
 
 #[test]
-fn pre_tokenizers_by_name() {
+fn names_known_pre_tokenizers() {
     let byte_level = |use_regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex});
     let pre = |pre_tokenizer: Json, ignore_merges: bool| {
         let metadata = changed(|json| {
@@ -160,7 +160,7 @@ fn pre_tokenizers_by_name() {
 }
 
 #[test]
-fn what_a_gguf_file_cannot_say_is_refused() {
+fn rejects_what_metadata_cannot_express() {
     type Change = fn(&mut Json);
     let cases: [(&str, Change); 14] = [
         ("field \"model.type\": found \"Unigram\", expected \"BPE\"", |json| {
@@ -218,7 +218,7 @@ fn what_a_gguf_file_cannot_say_is_refused() {
     }
 }
 
-/// A SentencePiece vocabulary with these merges.
+/// Returns the metadata of a SentencePiece vocabulary with these merges.
 fn sentence_piece(merges: Json) -> anyhow::Result<Metadata> {
     changed(move |json| {
         let mut tokens = vec!["<unk>".to_owned(), "<s>".to_owned(), "</s>".to_owned()];
@@ -237,7 +237,7 @@ fn sentence_piece(merges: Json) -> anyhow::Result<Metadata> {
 }
 
 #[test]
-fn scores_follow_merges() {
+fn scores_follow_the_order_of_merges() {
     let metadata =
         sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁a", "b"], ["▁", "b"]]))
             .unwrap();
@@ -266,13 +266,13 @@ fn scores_follow_merges() {
     let missing = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"]]))
         .unwrap_err()
         .to_string();
-    assert!(missing.contains("merges that produce \"▁ab\": found 1, expected all 2"), "{missing}");
+    assert!(missing.contains("merges that produce \"▁ab\": found 1, expected 2, one"), "{missing}");
     let order =
         sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"], ["▁a", "b"]]))
             .unwrap_err()
             .to_string();
     assert!(
-        order.contains("field \"model.merges.4\"") && order.contains("token by token"),
+        order.contains("field \"model.merges.4\"") && order.contains("to be consecutive"),
         "{order}"
     );
     let nothing = sentence_piece(json!([["b", "a"]])).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Models by name, in a cache laid out as `huggingface_hub` lays it out.
+//! Finds models by name, in a cache with the layout of `huggingface_hub`.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// Adds these files at `main`. Each is a link to a blob.
+    /// Creates a cache whose revision `main` has these files, each a link to a blob.
     fn of(files: &[&str]) -> Self {
         let root = TempDir::new().unwrap();
         let repository = root.path().join("models--some--model");
@@ -62,7 +62,7 @@ impl Cache {
             .unwrap();
     }
 
-    /// Where links need a privilege, the file itself is in the snapshot.
+    /// Copies the file, because links may need a privilege on this system.
     #[cfg(not(unix))]
     fn link(&self, file: &str, blob: &Path) {
         fs::copy(blob, self.snapshot().join(file)).unwrap();
@@ -72,7 +72,7 @@ impl Cache {
         find(&name(text), self.root.path()).map_err(|e| e.to_string())
     }
 
-    /// One line that names these parts and, if the name is right, the command that fetches it.
+    /// Checks that the error is one line with these parts and the command that fetches the model.
     #[track_caller]
     fn lacks(&self, text: &str, parts: &[&str]) {
         let error = self.find(text).expect_err("nothing whole is there");
@@ -85,7 +85,7 @@ impl Cache {
 }
 
 #[test]
-fn a_name_is_read_and_written() {
+fn names_survive_a_round_trip() {
     for text in [
         "HuggingFaceTB/SmolLM2-360M-Instruct",
         "a/b@main",
@@ -108,7 +108,7 @@ fn a_name_is_read_and_written() {
 }
 
 #[test]
-fn an_unsafe_name_is_refused() {
+fn rejects_unsafe_names() {
     for text in [
         "",
         "a",
@@ -157,7 +157,7 @@ fn an_unsafe_name_is_refused() {
 }
 
 #[test]
-fn the_cache_is_where_other_tools_look() {
+fn cache_of_follows_the_environment_variables() {
     let of = |given: &[(&str, &str)]| {
         let given: BTreeMap<_, _> = given.iter().copied().collect();
         let variable = |name: &str| given.get(name).map(|value| OsString::from(*value));
@@ -181,7 +181,7 @@ fn the_cache_is_where_other_tools_look() {
 }
 
 #[test]
-fn a_folder_is_found() {
+fn finds_a_folder() {
     let cache = Cache::of(&FOLDER);
     let snapshot = cache.snapshot();
     assert_eq!(cache.find("some/model"), Ok(snapshot.clone()));
@@ -195,7 +195,7 @@ fn a_folder_is_found() {
 }
 
 #[test]
-fn a_gguf_file_is_found() {
+fn finds_a_gguf_file() {
     let cache = Cache::of(&["README.md", "config.json", "m-Q4_K_M.gguf"]);
     let file = cache.snapshot().join("m-Q4_K_M.gguf");
     for text in ["some/model", "some/model:Q4_K_M", "some/model:q4_k_m", "some/model:m-Q4_K_M.gguf"]
@@ -215,7 +215,7 @@ fn a_gguf_file_is_found() {
 }
 
 #[test]
-fn a_type_is_the_end_of_a_name() {
+fn a_type_selects_by_the_end_of_the_file_name() {
     let files = [
         "a-F16.gguf",
         "b-BF16.gguf",
@@ -246,7 +246,7 @@ fn a_type_is_the_end_of_a_name() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn errors_name_what_is_missing() {
     let cache = Cache::of(&FOLDER);
     let root = cache.root.path().display().to_string();
     cache.lacks("other/model", &["no such model in", &root]);
@@ -260,7 +260,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn nothing_half_written_is_found() {
+fn rejects_incomplete_folders() {
     for file in FOLDER {
         let cache = Cache::of(&FOLDER);
         fs::remove_file(cache.snapshot().join(file)).unwrap();
@@ -275,7 +275,7 @@ fn nothing_half_written_is_found() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_nothing_or_to_a_file_in_the_making_is_not_followed() {
+fn rejects_links_to_missing_or_incomplete_files() {
     for file in ["config.json", "tokenizer.json", "model.safetensors", "chat_template.jinja"] {
         let cache = Cache::of(&FOLDER);
         cache.add(file, "");
@@ -291,7 +291,7 @@ fn a_link_to_nothing_or_to_a_file_in_the_making_is_not_followed() {
 }
 
 #[test]
-fn every_shard_must_be_there() {
+fn requires_every_shard() {
     const INDEX: &str = "model.safetensors.index.json";
     let shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
     let files = ["config.json", "tokenizer.json", shards[0], shards[1]];

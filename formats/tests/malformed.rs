@@ -1,5 +1,4 @@
-//! Whatever the bytes of a model folder, loading ends in a value or in one line of explanation:
-//! never in a panic.
+//! Loading a model folder with mutated files returns a value or a one-line error. It never panics.
 
 use std::{fs, path::Path};
 
@@ -20,8 +19,8 @@ enum Mutation {
     Remove(prop::sample::Index, usize),
     Insert(prop::sample::Index, Vec<u8>),
     Truncate(prop::sample::Index),
-    /// Puts a token of the format where another stood: more often well-formed, and then more often
-    /// wrong in its meaning.
+    /// Replaces a JSON token with another. The result is more often well-formed than after the
+    /// other changes, so more checks of values are reached.
     Replace(prop::sample::Index, &'static str),
 }
 
@@ -98,8 +97,8 @@ fn safetensors() -> Vec<u8> {
     safetensors::serialize(tensors, None).expect("well-formed")
 }
 
-/// After a change to the header's text its length is mended half of the time, or only the length
-/// would ever be looked at.
+/// Corrects the header's length after a change to the header. Without this, most changes would only
+/// test the check of the length.
 fn mend_length(file: &mut [u8], old: &[u8]) {
     let header = u64::from_le_bytes(old[..8].try_into().expect("eight bytes")) as i64
         + file.len() as i64
@@ -134,12 +133,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(2000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn config(mutations in prop::collection::vec(mutation(), 1..4)) {
+    fn mutated_config_never_panics(mutations in prop::collection::vec(mutation(), 1..4)) {
         let mut json = CONFIG.as_bytes().to_vec();
         mutations.iter().for_each(|m| mutate(&mut json, m));
         let config = ModelConfig::from_json(&String::from_utf8_lossy(&json), "config.json");
         if let Ok(config) = &config {
-            // What is accepted can be computed with.
+            // Accepted values are safe to compute with.
             let sizes = [config.vocab_size, config.hidden_size, config.intermediate_size, config.n_heads * config.head_dim];
             prop_assert!(sizes.iter().all(|a| sizes.iter().all(|b| a.checked_mul(*b).is_some())));
             prop_assert!(config.scale_frequencies(vec![1.0, 1e-6]).iter().all(|x| x.is_finite()));
@@ -148,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn one_file(mutations in prop::collection::vec(mutation(), 1..4), mend in any::<bool>()) {
+    fn mutated_file_never_panics(mutations in prop::collection::vec(mutation(), 1..4), mend in any::<bool>()) {
         let old = safetensors();
         let mut file = old.clone();
         mutations.iter().for_each(|m| mutate(&mut file, m));
@@ -161,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn index(mutations in prop::collection::vec(mutation(), 1..4)) {
+    fn mutated_index_never_panics(mutations in prop::collection::vec(mutation(), 1..4)) {
         let mut index = br#"{"metadata": {"total_size": 32}, "weight_map": {"a": "x.safetensors", "b": "x.safetensors", "c": "y.safetensors"}}"#.to_vec();
         mutations.iter().for_each(|m| mutate(&mut index, m));
         let folder = TempDir::new().unwrap();
@@ -172,11 +171,10 @@ proptest! {
     }
 }
 
-/// Offsets that add up to more than a file can have, in a chain that has no gap: their sum must not
-/// overflow.
+/// The offsets have no gaps and end at `u64::MAX`. No sum of them may overflow.
 #[test]
-fn offsets_near_the_end_of_the_address_space() {
-    // The most bytes whose bits can be counted, eight times, and seven more.
+fn rejects_offsets_up_to_the_largest_integer() {
+    // The most bytes whose number of bits fits in a u64. Eight parts and 7 bytes are `u64::MAX`.
     let part = (1u64 << 61) - 1;
     let tensor = |i: u64, end: u64| {
         format!(

@@ -1,5 +1,5 @@
-//! `config.json` in both forms, and safetensors in one file and in shards: what is read, and what
-//! is refused, with one line.
+//! Reads `config.json` in both forms, and safetensors in one file and in shards. Whatever is
+//! rejected causes a one-line error.
 
 #[path = "model_folder/files.rs"]
 mod files;
@@ -14,7 +14,7 @@ use tiny_llm_formats::{
     config::{Family, ModelConfig},
 };
 
-/// SmolLM2-360M's, as on the hub, without the fields that are not read.
+/// Returns fields of SmolLM2-360M's `config.json`, as on the hub.
 fn llama() -> Value {
     json!({
         "architectures": ["LlamaForCausalLM"], "attention_bias": false, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu",
@@ -24,7 +24,7 @@ fn llama() -> Value {
     })
 }
 
-/// `base` with some fields replaced (or removed, by null).
+/// Returns `base` with some fields replaced. A field that is null counts as absent.
 fn with(mut base: Value, fields: Value) -> Value {
     for (field, value) in fields.as_object().expect("fields") {
         base[field] = value.clone();
@@ -54,7 +54,7 @@ fn assert_explains(message: &str, parts: &[&str]) {
 }
 
 #[test]
-fn llama_in_the_older_form() {
+fn reads_the_older_form() {
     let c = config(&llama());
     assert_eq!(
         (c.family, c.hidden_size, c.n_layers, c.n_heads, c.n_kv_heads),
@@ -73,7 +73,7 @@ fn llama_in_the_older_form() {
 }
 
 #[test]
-fn the_form_of_transformers_5() {
+fn reads_the_form_of_transformers_5() {
     let new = with(
         llama(),
         json!({"rope_theta": null, "torch_dtype": null, "dtype": "bfloat16", "rope_parameters": {"rope_theta": 100000.0, "rope_type": "default"}}),
@@ -82,7 +82,7 @@ fn the_form_of_transformers_5() {
 }
 
 #[test]
-fn what_a_file_may_leave_out() {
+fn missing_fields_have_defaults() {
     let bare = with(
         llama(),
         json!({"num_key_value_heads": null, "attention_bias": null, "rope_theta": null, "tie_word_embeddings": null, "bos_token_id": null, "eos_token_id": null}),
@@ -110,7 +110,7 @@ fn the_three_families_differ_in_bias_and_norm() {
 }
 
 #[test]
-fn head_size_is_a_field_of_its_own() {
+fn reads_and_checks_the_head_size() {
     assert_eq!(config(&with(llama(), json!({"head_dim": 128}))).head_dim, 128);
     refused(&with(llama(), json!({"model_type": "qwen3"})), &["\"head_dim\"", "found nothing"]);
     refused(&with(llama(), json!({"hidden_size": 961})), &["\"head_dim\"", "961", "15"]);
@@ -129,7 +129,7 @@ fn head_size_is_a_field_of_its_own() {
 }
 
 #[test]
-fn llama_3_slows_down_what_turns_slowly() {
+fn reads_and_applies_llama_3_scaling() {
     let scaling = json!({"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"});
     let old = config(&with(llama(), json!({"rope_theta": 500000.0, "rope_scaling": scaling})));
     let mut new = scaling.clone();
@@ -142,8 +142,8 @@ fn llama_3_slows_down_what_turns_slowly() {
         ))
     );
 
-    // 8 turns within 8192 positions: kept; half a turn: divided by 32; 2.5 turns, half way between
-    // 1 and 4: the mean of both.
+    // 8 turns within 8192 positions are unchanged, and half a turn is divided by 32. 2.5 turns are
+    // halfway between 1 and 4, which gives the mean of both.
     let turns = |n: f64| (n * std::f64::consts::TAU / 8192.0) as f32;
     let scaled = old.scale_frequencies(vec![turns(8.0), turns(0.5), turns(2.5)]);
     let expected = [turns(8.0), turns(0.5) / 32.0, turns(2.5) * (1.0 + 1.0 / 32.0) / 2.0];
@@ -179,7 +179,7 @@ fn llama_3_slows_down_what_turns_slowly() {
 }
 
 #[test]
-fn what_the_decoder_cannot_run_is_refused() {
+fn rejects_unsupported_models() {
     refused(
         &with(llama(), json!({"model_type": "gemma3"})),
         &["\"model_type\"", "\"gemma3\"", "\"qwen3\""],
@@ -203,7 +203,7 @@ fn what_the_decoder_cannot_run_is_refused() {
         &with(llama(), json!({"quantization_config": {"quant_method": "gptq"}})),
         &["\"quantization_config\"", "gptq"],
     );
-    // Present but switched off, as in Qwen2.5's files.
+    // Accepts a sliding window that is switched off, as in Qwen2.5's files.
     config(&with(
         llama(),
         json!({"model_type": "qwen2", "use_sliding_window": false, "sliding_window": 131072, "max_window_layers": 28}),
@@ -211,7 +211,7 @@ fn what_the_decoder_cannot_run_is_refused() {
 }
 
 #[test]
-fn absent_and_absurd_sizes_are_refused() {
+fn rejects_missing_and_invalid_values() {
     let sizes = [
         "hidden_size",
         "intermediate_size",
@@ -267,7 +267,7 @@ fn absent_and_absurd_sizes_are_refused() {
 }
 
 #[test]
-fn stop_tokens_come_from_the_generation_config_if_it_lists_any() {
+fn stop_tokens_prefer_the_generation_config() {
     let folder = TempDir::new().unwrap();
     let write =
         |name: &str, json: Value| fs::write(folder.path().join(name), json.to_string()).unwrap();

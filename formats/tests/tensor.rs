@@ -1,4 +1,4 @@
-//! The tensor operations against loops that can be read at a glance.
+//! Compares the tensor operations with simple loops.
 
 use std::{panic, sync::Mutex};
 
@@ -10,7 +10,7 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{check::assert_close, fixtures::random};
 
-/// The same product, one number at a time, in f64.
+/// Computes the product of `matmul` one number at a time, in f64.
 fn naive(a: &ArrayViewD<f32>, b: &ArrayViewD<f32>) -> Tensor {
     let (na, nb) = (a.ndim(), b.ndim());
     let (m, k, n) = (a.shape()[na - 2], a.shape()[na - 1], b.shape()[nb - 1]);
@@ -34,7 +34,7 @@ fn naive(a: &ArrayViewD<f32>, b: &ArrayViewD<f32>) -> Tensor {
 #[track_caller]
 fn check(a: &[usize], b: &[usize]) {
     let (x, y) = (random(1, a), random(2, b));
-    // K products up to 4, K roundings each way.
+    // A sum of K products, each at most 4, is rounded about K times.
     let k = a[a.len() - 1] as f32;
     assert_close(
         &format!("{a:?} × {b:?}"),
@@ -45,7 +45,7 @@ fn check(a: &[usize], b: &[usize]) {
 }
 
 #[test]
-fn matmul_is_the_triple_loop() {
+fn matmul_matches_the_triple_loop() {
     check(&[3, 4], &[4, 5]);
     check(&[1, 1], &[1, 1]);
     check(&[2, 3, 4, 5], &[2, 3, 5, 2]);
@@ -60,7 +60,7 @@ fn matmul_broadcasts_leading_axes() {
 }
 
 #[test]
-fn matmul_of_axes_without_elements() {
+fn matmul_returns_zeros_for_empty_axes() {
     for (a, b, shape) in [
         (vec![0, 4], vec![4, 5], vec![0, 5]),
         (vec![3, 0], vec![0, 5], vec![3, 5]),
@@ -76,7 +76,7 @@ fn matmul_of_axes_without_elements() {
 }
 
 #[test]
-fn matmul_of_columns_is_row_major() {
+fn matmul_of_columns_returns_row_major() {
     // `[6, 1]` and `[1, 5]` are column-major and row-major at once.
     let (x, w) = (random(8, &[2, 3, 1]), random(9, &[5, 1]));
     let product = matmul(&x, transpose(&w));
@@ -85,7 +85,7 @@ fn matmul_of_columns_is_row_major() {
 }
 
 #[test]
-fn matmul_of_views_in_any_layout() {
+fn matmul_accepts_views_in_any_layout() {
     let (x, w) = (random(5, &[2, 3, 4]), random(6, &[5, 4]));
     let expected = naive(&x.view(), &transpose(&w));
     assert_close("x × wᵀ", &matmul(&x, transpose(&w)), &expected, 1e-5);
@@ -131,24 +131,24 @@ fn matmul_propagates_nan() {
 
 #[test]
 #[should_panic(expected = "matmul: inner sizes differ, [2, 3] × [4, 5] (3 ≠ 4)")]
-fn matmul_names_inner_sizes_that_differ() {
+fn matmul_rejects_different_inner_sizes() {
     let _ = matmul(&random(10, &[2, 3]), &random(11, &[4, 5]));
 }
 
 #[test]
 #[should_panic(expected = "matmul: leading axes of [2, 3, 4] and [3, 4, 5] do not broadcast")]
-fn matmul_names_leading_axes_that_do_not_broadcast() {
+fn matmul_rejects_incompatible_leading_axes() {
     let _ = matmul(&random(12, &[2, 3, 4]), &random(13, &[3, 4, 5]));
 }
 
 #[test]
 #[should_panic(expected = "matmul needs at least two axes on each side: [4] × [4, 5]")]
-fn matmul_wants_matrices() {
+fn matmul_rejects_vectors() {
     let _ = matmul(&random(14, &[4]), &random(15, &[4, 5]));
 }
 
 #[test]
-fn reshape_reads_in_row_major_order_whatever_the_layout() {
+fn reshape_reads_any_layout_in_row_major_order() {
     let x = tensor(&[2, 3], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_close(
         "[2, 3] to [3, 2]",
@@ -176,25 +176,25 @@ fn reshape_reads_in_row_major_order_whatever_the_layout() {
 
 #[test]
 #[should_panic(expected = "cannot reshape [2, 3] (6 elements) to [4, 2] (8 elements)")]
-fn reshape_names_both_shapes() {
+fn reshape_rejects_a_different_size() {
     let _ = reshape(&random(17, &[2, 3]), &[4, 2]);
 }
 
 #[test]
 #[should_panic(expected = "a tensor of shape [2, 3] has 6 values, but 5 were given")]
-fn tensor_counts_its_values() {
+fn tensor_rejects_a_wrong_number_of_values() {
     let _ = tensor(&[2, 3], vec![0.0; 5]);
 }
 
 #[test]
 #[should_panic(expected = "swap_axes: found axes 1 and 2, expected axes below 2 for shape [2, 3]")]
-fn swap_axes_names_axes_that_are_not_there() {
+fn swap_axes_rejects_missing_axes() {
     let _ = swap_axes(&random(19, &[2, 3]), 1, 2);
 }
 
-/// The line that a learner must look at is theirs, not one of this crate.
+/// A learner needs the location of the wrong call, not one in this crate.
 #[test]
-fn panics_name_the_line_of_the_caller() {
+fn panics_report_the_callers_location() {
     static FILES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let usual = panic::take_hook();
     let this_thread = std::thread::current().id();
@@ -254,7 +254,7 @@ fn shapes_broadcast_from_the_right() {
     }
 }
 
-/// Two shapes whose matrices can be multiplied, each leading axis either shared or 1 or missing.
+/// Generates two shapes that can be multiplied. Leading axes may be 1, or missing in the first.
 fn shapes() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     let lead = prop::collection::vec((1usize..4, 0u8..3), 0..3);
     (lead, 0usize..6, 0usize..6, 0usize..6, 0usize..3).prop_map(|(lead, m, k, n, missing)| {
@@ -271,7 +271,7 @@ fn shapes() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
 
 proptest! {
     #[test]
-    fn matmul_of_any_shapes_is_the_triple_loop((a, b) in shapes(), seed in any::<u64>()) {
+    fn matmul_of_random_shapes_matches_the_triple_loop((a, b) in shapes(), seed in any::<u64>()) {
         let (x, y) = (random(seed, &a), random(!seed, &b));
         let product = matmul(&x, &y);
         prop_assert_eq!(tiny_llm_harness::check::compare("product", &product, &naive(&x.view(), &y.view()), 1e-5), Ok(()));

@@ -1,5 +1,5 @@
-//! Tokenizer and chat template against what `transformers` gives: `tests/fixtures/text.json`,
-//! written by `python-ref/oracle/text.py`.
+//! Compares tokenizers and chat templates with those of `transformers`. The expected results are in
+//! `tests/fixtures/text.json`, written by `python-ref/oracle/text.py`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -34,7 +34,7 @@ fn template(source: &str) -> ChatTemplate {
 }
 
 #[test]
-fn templates_render_as_apply_chat_template() {
+fn templates_match_apply_chat_template() {
     let fixtures = fixtures();
     let mut refused = 0;
     for case in fixtures["renderings"].as_array().expect("a list") {
@@ -76,7 +76,7 @@ fn templates_render_as_apply_chat_template() {
 }
 
 #[test]
-fn tokenizers_agree_with_transformers() {
+fn tokenizers_match_transformers() {
     let fixtures = fixtures();
     for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
         let tokenizer = tokenizer(&fixtures, name);
@@ -99,12 +99,12 @@ fn tokenizers_agree_with_transformers() {
 }
 
 #[test]
-fn the_beginning_of_a_text_is_added_once() {
+fn encode_prompt_adds_the_bos_token_once() {
     let fixtures = fixtures();
     for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
         let tokenizer = tokenizer(&fixtures, name);
         for text in case["texts"].as_array().expect("a list") {
-            // transformers adds it even to a text that has it; that one must stay as it is.
+            // transformers adds the BOS token even if it is there. `encode_prompt` doesn't.
             let already = text["text"].as_str().is_some_and(|text| text.starts_with("<s>"));
             let expected = if already { ids(&text["ids"]) } else { ids(&text["prompt"]) };
             assert_eq!(
@@ -122,7 +122,7 @@ fn the_beginning_of_a_text_is_added_once() {
 }
 
 #[test]
-fn the_bytes_of_the_tokens_are_the_text() {
+fn token_bytes_spell_the_text() {
     let fixtures = fixtures();
     for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
         let tokenizer = tokenizer(&fixtures, name);
@@ -131,7 +131,7 @@ fn the_bytes_of_the_tokens_are_the_text() {
                 ids(&text["ids"]).into_iter().flat_map(|id| tokenizer.token_bytes(id)).collect();
             let written = String::from_utf8(bytes).expect("whole characters");
             let decoded = text["decoded"].as_str().expect("a text");
-            // SentencePiece puts a space before a text, and its decoder takes the first space away.
+            // SentencePiece adds a space before a text, and its decoder removes the first space.
             let decoded = if name == "sentence_piece" && written.starts_with(' ') {
                 format!(" {decoded}")
             } else {
@@ -147,13 +147,13 @@ fn the_bytes_of_the_tokens_are_the_text() {
 }
 
 #[test]
-fn decoding_refuses_an_unknown_id() {
+fn decode_rejects_an_unknown_id() {
     let error = tokenizer(&fixtures(), "byte_level").decode(&[3, 999_999]).unwrap_err().to_string();
     assert!(error.contains("token 999999 is not in the tokenizer's vocabulary"), "{error}");
 }
 
 #[test]
-fn folders() {
+fn reads_folders_and_rejects_malformed_files() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let render = || {

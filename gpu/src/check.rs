@@ -9,7 +9,7 @@ use wgpu::naga::{
 /// Checks that a text is valid WGSL.
 ///
 /// # Errors
-/// If it is not valid. The error is naga's message, which shows the line.
+/// If the text is not valid. The error is naga's message, which shows the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
     let found = |said: String| anyhow!("{name}: this is not valid WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;
@@ -29,7 +29,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_shown() {
+    fn errors_show_the_line() {
         let text = refused("let x = 1.0 + y;");
         assert!(text.contains("wgsl:3:") && text.contains("let x = 1.0 + y;"), "{text}");
         let text = refused("let x: u32 = 1.0;");

@@ -353,7 +353,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_missing_is_named() {
+    fn names_a_limit_that_is_too_low() {
         let about = About {
             name: "a card".to_owned(),
             backend: "Vulkan".to_owned(),
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_does_not_go_on_is_no_panic() {
+    fn polled_returns_an_error_for_a_timeout_or_a_panic() {
         assert_eq!(polled(|| Ok(PollStatus::Poll)), Ok(()));
         let said = polled(|| Err(PollError::Timeout)).expect_err("no end");
         assert!(said.contains("after 20 s"), "{said}");

@@ -48,7 +48,7 @@ impl Pass<'_> {
         let (gpu, name) = (self.gpu, &kernel.name);
         ensure!(
             reads.len() == kernel.reads && uniforms.len() <= UNIFORMS,
-            "{name}: buffers to read: found {}, expected {}; numbers: found {}, expected at most \
+            "{name}: buffers to read: found {}, expected {}. Uniforms: found {}, expected at most \
              {UNIFORMS}",
             reads.len(),
             kernel.reads,

@@ -1,4 +1,4 @@
-//! Failures of a device, tested on any adapter.
+//! Tests of a device and its failures, on any adapter.
 
 use anyhow::Result;
 use tiny_llm_gpu::{ALIGNMENT, Buffer, Gpu, Kernel, Needs, OutOfMemory, bytes_of};
@@ -17,13 +17,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Opens a new device, or prints why nothing can be tested here.
+/// Opens a new device. If that fails, prints why nothing can be tested.
 fn gpu() -> Option<Gpu> {
     Gpu::open().inspect_err(|why| println!("not verified: {why:#}")).ok()
 }
 
 #[test]
-fn work_is_recorded_and_submitted_once() {
+fn a_pass_is_submitted_once() {
     let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel("add one", TEXT, 1).expect("sound WGSL");
     let first = gpu.upload(bytes_of(&[1.0, 2.0, 3.0])).expect("three numbers");
@@ -39,7 +39,7 @@ fn work_is_recorded_and_submitted_once() {
 }
 
 #[test]
-fn parts_of_a_buffer_are_read_and_written_by_one_kernel() {
+fn one_kernel_reads_and_writes_parts_of_a_buffer() {
     let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel("add one", TEXT, 1).expect("sound WGSL");
     let whole = gpu.upload(&vec![0; 3 * ALIGNMENT]).expect("an arena");
@@ -53,7 +53,7 @@ fn parts_of_a_buffer_are_read_and_written_by_one_kernel() {
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn rejects_too_many_bytes_workgroups_and_bindings() {
     let Some(gpu) = gpu() else { return };
     let error = gpu.buffer(1 << 50).expect_err("nobody has as much");
     assert_eq!(error.downcast_ref::<OutOfMemory>().map(|error| error.wanted), Some(1 << 50));
@@ -69,7 +69,7 @@ fn what_does_not_fit_is_said() {
 }
 
 #[test]
-fn an_adapter_that_lacks_a_limit_is_named() {
+fn open_for_names_a_limit_that_is_too_low() {
     let Some(gpu) = gpu() else { return };
     let name = gpu.about().to_string();
     let needs = Needs::default();
@@ -87,11 +87,11 @@ fn an_adapter_that_lacks_a_limit_is_named() {
 }
 
 #[test]
-fn a_buffer_that_is_too_long_is_no_buffer() {
+fn rejects_a_buffer_above_the_limit() {
     let needs = Needs { buffer_bytes: 1 << 20, ..Needs::default() };
     let Ok(gpu) = Gpu::open_for(&needs) else { return };
     assert_eq!(gpu.about().buffer_bytes, 1 << 20);
-    gpu.buffer(1 << 20).expect("as long as it may be");
+    gpu.buffer(1 << 20).expect("the longest buffer allowed");
     let error = gpu.buffer((1 << 20) + 1).expect_err("a byte too many");
     assert_eq!(error.downcast_ref::<OutOfMemory>().map(|error| error.wanted), Some((1 << 20) + 1));
     let text = format!("{error:#}");
@@ -99,12 +99,12 @@ fn a_buffer_that_is_too_long_is_no_buffer() {
 }
 
 /// An operation on a device with two buffers.
-type Asked = fn(&Gpu, &Kernel, [&Buffer; 2]) -> Result<()>;
+type Operation = fn(&Gpu, &Kernel, [&Buffer; 2]) -> Result<()>;
 
-/// Every operation on a lost device returns a one-line error, and no call hangs.
+/// The error is one line, and no call hangs.
 #[test]
-fn a_device_that_is_lost_says_so() {
-    let asked: [(&str, Asked); 8] = [
+fn every_operation_on_a_lost_device_is_an_error() {
+    let operations: [(&str, Operation); 8] = [
         ("a buffer", |gpu, _, _| gpu.buffer(64).map(drop)),
         ("an upload", |gpu, _, _| gpu.upload(&[1; 64]).map(drop)),
         ("a download", |gpu, _, [a, _]| gpu.numbers(a).map(drop)),
@@ -125,20 +125,20 @@ fn a_device_that_is_lost_says_so() {
             pass.copy(a, 0, b, 0, 8)?;
             pass.submit()
         }),
-        ("a write, and what comes of it", |gpu, _, [a, _]| {
+        ("a write, then a read", |gpu, _, [a, _]| {
             gpu.write(a, &[1; 8])?;
             gpu.numbers(a).map(drop)
         }),
     ];
-    for (what, ask) in asked {
+    for (what, run) in operations {
         let Some(gpu) = gpu() else { return };
         let kernel = gpu.kernel("add one", TEXT, 1).expect("sound WGSL");
         let a = gpu.upload(bytes_of(&[1.0, 2.0])).expect("two numbers");
         let b = gpu.buffer(8).expect("room for two");
-        ask(&gpu, &kernel, [&a, &b]).unwrap_or_else(|error| panic!("{what}, before: {error:#}"));
+        run(&gpu, &kernel, [&a, &b]).unwrap_or_else(|error| panic!("{what}, before: {error:#}"));
         gpu.wait().expect("all is done");
         gpu.give_up();
-        let error = ask(&gpu, &kernel, [&a, &b]).expect_err(what);
+        let error = run(&gpu, &kernel, [&a, &b]).expect_err(what);
         let text = format!("{error:#}");
         let name = gpu.about().to_string();
         assert!(gpu.is_lost() && text.contains("the device is lost"), "{what}: {text}");
@@ -149,7 +149,7 @@ fn a_device_that_is_lost_says_so() {
 
 /// A pass that was recorded before the device was lost also returns an error.
 #[test]
-fn a_device_that_is_lost_in_the_middle_of_a_pass_says_so() {
+fn losing_the_device_before_submission_is_an_error() {
     let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel("add one", TEXT, 1).expect("sound WGSL");
     let a = gpu.upload(bytes_of(&[1.0, 2.0])).expect("two numbers");
@@ -163,9 +163,9 @@ fn a_device_that_is_lost_in_the_middle_of_a_pass_says_so() {
     assert!(format!("{error:#}").contains("the device is lost"), "{error:#}");
 }
 
-/// While work is running, a loss may show only at the next wait or read.
+/// While work is running, a loss may become visible only at the next wait or read.
 #[test]
-fn a_device_that_is_lost_at_work_says_so() {
+fn losing_the_device_during_work_is_an_error() {
     let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel("add one", TEXT, 1).expect("sound WGSL");
     let n = 1 << 20;

@@ -229,7 +229,7 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
         .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
-/// Recognises general mistakes, for which `tests/wrong` needs no entry.
+/// Recognises general mistakes, which need no entry in `tests/wrong`.
 fn by_shape(
     found: &Tensor,
     expected: &Tensor,
@@ -341,8 +341,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
     (zero(found) && !zero(expected)).then(|| {
-        "Every element is 0: never written, multiplied by 0, clamped to 0, an empty sum, or so \
-         small that rounding made it 0."
+        "Every element is 0. Look for a missing write, a factor of 0, a clamp to 0, an empty sum, \
+         or values so small that rounding made them 0."
             .to_owned()
     })
 }

@@ -156,7 +156,7 @@ mod tests {
     use tiny_llm_formats::tensor::tensor;
 
     #[test]
-    fn right_columns_are_named_by_their_pattern() {
+    fn names_correct_columns_by_their_pattern() {
         let expected = tensor(&[2, 128], (0..256).map(|i| i as f32).collect());
         let mut found = expected.clone();
         for (at, x) in found.iter_mut().enumerate() {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_only_what_differs_is_said() {
+    fn of_lines_returns_only_the_lines_that_differ() {
         assert_eq!(
             of_lines("\n    a: 1\n    b: 3\n    c: 4", "\n    a: 1\n    b: 2\n    c: 4").as_deref(),
             Some("\n  found    b: 3\n  expected b: 2\n  2 others are right")
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lists_only_what_differs_is_said() {
+    fn of_lists_returns_only_the_entries_that_differ() {
         let list = |entries: &[&str]| format!("{entries:?}");
         let long = "a long entry, with [a \"bracket\" that is not closed; it stands for one of \
                     many in a list that is too long to be read";

@@ -1,4 +1,4 @@
-//! Checks that error messages have the right numbers, and say correctly what each number is.
+//! Checks that error messages have the right numbers, and label each number correctly.
 
 use std::fmt::{Debug, Display};
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_in_its_half() {
+    fn requires_each_part_in_its_half() {
         let message = "some.gguf: magic: found 3 bytes before the end of the file, expected 30";
         assert!(passes(|| assert_tells("", message, &["3"], &["30"])));
         assert!(!passes(|| assert_tells("", message, &["30"], &["3"])));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn two_numbers_of_two_things() {
+    fn detects_swapped_numbers() {
         let fine = |message: &str| {
             passes(|| assert_not_exchanged("", message, [("prompt", 13), ("context", 12)]))
         };

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caught_panic_has_a_message_and_a_place() {
+    fn catch_returns_the_message_and_the_location() {
         let panic = catch(|| panic!("on {}", "purpose")).expect_err("it panicked");
         assert_eq!(panic.message(), "on purpose");
         assert!(panic.place.contains("panics.rs:"), "{}", panic.place);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_catch_keeps_its_own() {
+    fn nested_catches_keep_their_own_panics() {
         let outer = catch(|| {
             let inner = catch(|| panic!("inner")).expect_err("it panicked");
             assert_eq!(inner.message(), "inner");

@@ -19,7 +19,7 @@ fn passes(found: f32, expected: f32, tolerance: impl Into<Tolerance>) -> bool {
 }
 
 #[test]
-fn nan_and_infinity_pass_only_where_they_are_expected() {
+fn nan_and_infinity_match_only_themselves() {
     for tolerance in [Tolerance::Absolute(INF), Tolerance::Absolute(1.0), Tolerance::Relative(0.5)]
     {
         for (found, expected) in [(NAN, 0.0), (0.0, NAN), (NAN, INF), (INF, NAN), (NAN, 1e30)] {
@@ -42,7 +42,7 @@ fn nan_and_infinity_pass_only_where_they_are_expected() {
 }
 
 #[test]
-fn tolerances_are_absolute_or_a_part_of_the_value() {
+fn tolerances_are_absolute_or_relative() {
     assert!(passes(1.5, 1.0, 0.5) && !passes(1.5, 1.0, 0.49) && !passes(0.5, 1.0, 0.49));
     assert!(passes(0.0, -0.0, 0.0));
     assert!(
@@ -53,7 +53,7 @@ fn tolerances_are_absolute_or_a_part_of_the_value() {
 }
 
 #[test]
-fn other_shapes_never_pass() {
+fn rejects_other_shapes() {
     let message =
         compare("scores", &tensor(&[2, 3], vec![0.0; 6]), &tensor(&[3, 2], vec![0.0; 6]), INF)
             .unwrap_err();
@@ -66,7 +66,7 @@ fn other_shapes_never_pass() {
 }
 
 #[test]
-fn a_difference_is_explained() {
+fn compare_explains_a_difference() {
     let found = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.5, 7.0]);
     let expected = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let message = compare("output", &found, &expected, 1e-3).unwrap_err();
@@ -99,7 +99,7 @@ fn infinity_is_worse_than_any_difference() {
 }
 
 #[test]
-fn two_results_of_one_code_are_not_diagnosed() {
+fn assert_agrees_gives_no_diagnosis() {
     let (x, y) = (tensor(&[3], vec![1.0, 2.0, 4.0]), tensor(&[3], vec![2.0, 4.0, 8.0]));
     assert_agrees("f(1), compared with f(2)", &x, &x, 0.0, "they are the same");
     let payload = catch_unwind(|| {
@@ -115,7 +115,7 @@ fn two_results_of_one_code_are_not_diagnosed() {
 }
 
 #[test]
-fn a_promised_panic_is_not_a_todo() {
+fn assert_panics_rejects_a_return_and_a_todo() {
     assert_panics("an assertion", || assert_eq!(1, 2));
     let returned = catch_unwind(|| assert_panics("f(1)", || 1)).unwrap_err();
     assert_eq!(
@@ -129,7 +129,7 @@ fn a_promised_panic_is_not_a_todo() {
 }
 
 #[test]
-fn a_panic_on_arguments_that_must_be_accepted_names_them() {
+fn assert_accepts_names_the_arguments_of_a_panic() {
     assert_eq!(assert_accepts("f(1)", || 1), 1);
     let panicked =
         catch_unwind(|| assert_accepts("f(1)", || -> i32 { panic!("index {}", 7) })).unwrap_err();
@@ -159,7 +159,7 @@ fn a_panic_on_arguments_that_must_be_accepted_names_them() {
 }
 
 #[test]
-fn a_failing_case_says_where_why_and_from_which_seed() {
+fn a_failed_case_shows_its_position_purpose_and_seed() {
     let message = catch_unwind(|| {
         let fixtures = Fixtures::open("week1_day1");
         let case = fixtures.case("task_1_softmax/signed");
@@ -181,7 +181,7 @@ fn a_failing_case_says_where_why_and_from_which_seed() {
 }
 
 #[test]
-fn a_number_is_not_taken_for_an_infinity() {
+fn a_finite_number_does_not_match_an_infinity() {
     let (found, expected) =
         (tensor(&[3], vec![65536.0, 1.0, 2.0]), tensor(&[3], vec![INF, 1.0, 2.0]));
     let payload = catch_unwind(|| assert_close("x", &found, &expected, Tolerance::Relative(0.0)))
@@ -194,7 +194,7 @@ fn a_number_is_not_taken_for_an_infinity() {
 }
 
 #[test]
-fn what_needs_no_entry_is_named_only_where_it_is_true() {
+fn general_diagnoses_appear_only_if_they_fit() {
     let diagnosis = |found: &[f32], expected: &[f32], tolerance: f32| {
         let of = |values: &[f32]| tensor(&[values.len()], values.to_vec());
         let payload =
@@ -221,9 +221,9 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     );
     // For a result that has vanished or exploded, a factor would not be helpful.
     assert_eq!([scaled(1.6e-28), scaled(1e9)], ["", ""]);
-    // All of these are below the tolerance, so any factor would fit.
+    // All of these values are below the tolerance, so any factor would fit.
     assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
-    // Out of tolerance by less than the rounding error of such numbers.
+    // The error is above the tolerance, but below the rounding error of such numbers.
     assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
     assert_eq!(
         diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0),
@@ -241,25 +241,25 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
 }
 
 #[test]
-fn a_part_that_is_red_is_said_first() {
+fn reports_a_failing_part_first() {
     let part = |what, check| Part { task: "week1-day1 task 1", what, check };
     let (right, wrong) = (part("right", || ()), part("wrong", || panic!("wrong by itself")));
-    assert_eq!(resting_on(&[&wrong], || 1), 1, "nobody asks as long as the whole is right");
-    let said = |parts: &[&Part]| {
+    assert_eq!(resting_on(&[&wrong], || 1), 1, "no part is checked if the whole is right");
+    let message = |parts: &[&Part]| {
         let whole = || resting_on(parts, || panic!("the whole is wrong"));
         let panicked = catch_unwind(std::panic::AssertUnwindSafe(whole)).unwrap_err();
         let text = panicked.downcast_ref::<String>().cloned();
         text.unwrap_or_else(|| (*panicked.downcast_ref::<&str>().unwrap()).to_owned())
     };
-    assert_eq!(said(&[&right]), "the whole is wrong");
+    assert_eq!(message(&[&right]), "the whole is wrong");
     assert!(
-        said(&[&right, &wrong])
+        message(&[&right, &wrong])
             .starts_with("week1-day1 task 1 (wrong) is red, and this test depends")
     );
 }
 
 #[test]
-fn what_walks_through_memory_is_found() {
+fn assert_any_layout_detects_iteration_in_memory_order() {
     let x = tensor(&[2, 3], (0..6).map(|i| i as f32).collect());
     let other = in_another_layout(&x);
     assert!(other == x && other.as_slice().is_none());
@@ -273,7 +273,7 @@ fn what_walks_through_memory_is_found() {
 }
 
 #[test]
-fn a_sign_near_0_is_not_the_worst() {
+fn a_wrong_sign_near_0_is_not_the_worst_mismatch() {
     let (found, expected) = (tensor(&[2], vec![1e-3, 8.0]), tensor(&[2], vec![-1e-3, 4.0]));
     let worst = worst_mismatch(&found, &expected, Tolerance::Relative(0.0)).unwrap();
     assert_eq!((worst.index, worst.wrong), (vec![1], 2));

@@ -7,7 +7,7 @@ use safetensors::{Dtype, SafeTensors};
 use tiny_llm_harness::fixtures::Fixtures;
 
 #[test]
-fn every_fixture_is_what_the_safetensors_crate_reads() {
+fn every_fixture_matches_the_safetensors_crate() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
     let mut compared = 0;
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -45,7 +45,7 @@ fn every_fixture_is_what_the_safetensors_crate_reads() {
 }
 
 #[test]
-fn the_rows_that_are_wrong_are_named() {
+fn check_rows_names_the_wrong_rows() {
     let fixtures = Fixtures::open("week1_day7");
     let case = fixtures.case("task_2_top_k/ties");
     let rows: Vec<String> = (0..7).map(|i| format!("setting {i}")).collect();

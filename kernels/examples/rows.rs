@@ -5,7 +5,7 @@
 //!
 //! The weights are 96 MB, more than a cache holds. If `SMALL` is set, they are 2 MB, which measures
 //! arithmetic only. If `REPACK` is set, they are repacked, as with the option `--repack`. Each
-//! figure is the median of seven rounds; each round measures every number of rows once.
+//! figure is the median of seven rounds. Each round measures every number of rows once.
 
 use std::{hint::black_box, time::Instant};
 

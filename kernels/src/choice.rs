@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_used_and_what_comes_next_is_named() {
+    fn uses_written_kernels_and_names_the_next() {
         let named = |next: Vec<Next>| next.into_iter().map(|next| next.task).collect::<Vec<_>>();
         // Only decoding is written.
         let (choice, next) = choose(|rung, _| rung == Rung::Naive);

@@ -27,7 +27,7 @@ pub struct Input {
     /// [`Prepared`] with integers.
     pub int8: Vec<Int8SuperBlock>,
     /// The quantized rows in the layout of a matrix unit, `[⌈rows / 16⌉, super_blocks]`. Valid only
-    /// if `has_tiles`; the buffer is kept for reuse.
+    /// if `has_tiles`. The buffer is kept for reuse.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
     /// Whether `tiles` match the current `int8`.

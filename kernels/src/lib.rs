@@ -107,5 +107,5 @@ pub const MANY: usize = 4;
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.
 ///
 /// # Safety
-/// The machine must have the instructions of the kernel's rung; see [`rung::Rung::is_available`].
+/// The machine must have the instructions of the kernel's rung, see [`rung::Rung::is_available`].
 pub type Kernel = unsafe fn(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>);

@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exp_is_close_everywhere() {
+    fn exp_is_accurate() {
         let mut worst = 0f64;
         for i in -87_000..88_000 {
             let x = i as f32 / 1000.0;

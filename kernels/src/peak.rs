@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_rate_where_there_is_a_unit() {
+    fn returns_a_rate_if_there_is_a_unit() {
         let rate = of_matrix_units(2);
         #[cfg(target_arch = "x86_64")]
         assert_eq!(rate.is_some(), crate::amx::state().is_ok());

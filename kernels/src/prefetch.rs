@@ -14,7 +14,7 @@
 
 use std::{arch::x86_64::*, sync::OnceLock};
 
-/// Name of the environment variable that sets the prefetch distance in bytes; 0 disables
+/// Name of the environment variable that sets the prefetch distance in bytes. 0 disables
 /// prefetching: `TINY_LLM_PREFETCH=2048`.
 const VARIABLE: &str = "TINY_LLM_PREFETCH";
 
@@ -27,7 +27,7 @@ const AHEAD_ZEN_5: usize = 2048;
 /// Size of a cache line in bytes.
 pub(super) const LINE: usize = 64;
 
-/// Returns the prefetch distance in bytes, the same for the whole run; 0 means no prefetching.
+/// Returns the prefetch distance in bytes, the same for the whole run. 0 means no prefetching.
 pub(super) fn distance() -> usize {
     static DISTANCE: OnceLock<usize> = OnceLock::new();
     *DISTANCE.get_or_init(|| {

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_of_a_block_is_moved_to_its_own_place() {
+    fn interleave_moves_every_byte_to_its_position() {
         for (tensor_type, n) in
             TensorType::READ.into_iter().flat_map(|t| [(t, EIGHT), (t, SIXTEEN)])
         {

@@ -77,7 +77,7 @@ impl Unit {
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
 /// Makes all threads use the unit of this rung for every function of this module from now on. This
-/// is for tests that compare units; an engine never calls it.
+/// is for tests that compare units. An engine never calls it.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn all_units_norm_and_gate_alike() {
+    fn norms_gates_and_softmax_match_on_all_units() {
         for (unit, n) in
             units().into_iter().flat_map(|unit| [1, 15, 16, 61, 576].map(|n| (unit, n)))
         {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn all_units_compute_tiles_alike() {
+    fn tiles_match_on_all_units() {
         for unit in units() {
             for (heads, n, dim) in
                 [(3, 7, 40), (1, 32, 64), (9, 17, 64), (6, 16, 80), (4, 1, 128), (2, 31, 16)]
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn transposed_tiles_add_in_one_order() {
+    fn transposed_scores_match_the_plain_loops() {
         for (queries, dim) in [(1, 16), (2, 64), (3, 80), (4, 128), (7, 256), (13, 64), (5, 40)] {
             let (all, k) = (numbers(queries * dim, 1), numbers(dim * TILE, 2));
             let q: Vec<&[f32]> = all.chunks_exact(dim).collect();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_values_add_in_one_order() {
+    fn sums_of_values_match_the_plain_loops() {
         for (queries, dim, n) in
             [(1, 16, 32), (2, 64, 7), (3, 80, 32), (4, 112, 1), (7, 256, 31), (13, 64, 32)]
         {

@@ -1,5 +1,4 @@
-//! Teams on a machine that takes cores away from them: results are right, and no thread waits
-//! forever.
+//! Teams that lose cores to other programs: results are correct, and no thread waits forever.
 #![cfg(all(unix, not(loom), not(miri)))]
 
 use std::{
@@ -28,12 +27,12 @@ fn work_for(team: &Team<InOrder>, time: Duration) {
 const MOMENT: Duration = Duration::from_millis(200);
 
 #[test]
-fn far_more_threads_than_cores() {
+fn completes_with_more_threads_than_cores() {
     work_for(&Team::new(64), MOMENT);
 }
 
 #[test]
-fn a_machine_that_becomes_busy_and_idle_again() {
+fn completes_while_other_threads_take_the_cores() {
     let team = Team::new(2);
     work_for(&team, MOMENT);
     scope(|scope| {
@@ -49,7 +48,7 @@ fn a_machine_that_becomes_busy_and_idle_again() {
     });
 }
 
-/// Name of the variable that is set in the child process that is stopped.
+/// Environment variable that is set only in the child process, which the test stops.
 const VARIABLE: &str = "TINY_LLM_TEST_STOPPED";
 
 #[test]

@@ -14,7 +14,7 @@ use loom::{
 };
 use tiny_llm_kernels::parallel::{InOrder, Team};
 
-/// Runs `test` in every order with at most `interruptions` preemptions.
+/// Runs `test` in every order of steps with at most `interruptions` preemptions.
 fn in_every_order(interruptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(interruptions);
@@ -29,7 +29,7 @@ fn two_cells(team: &Team<InOrder>, number: usize) {
 }
 
 #[test]
-fn jobs_one_after_the_other() {
+fn runs_consecutive_jobs() {
     in_every_order(2, || {
         let team = Team::new(2);
         two_cells(&team, 1);
@@ -38,7 +38,7 @@ fn jobs_one_after_the_other() {
 }
 
 #[test]
-fn jobs_after_a_call_to_wake() {
+fn runs_jobs_after_enter() {
     in_every_order(2, || {
         let team = Team::new(2);
         team.enter();
@@ -48,7 +48,7 @@ fn jobs_after_a_call_to_wake() {
 }
 
 #[test]
-fn two_callers() {
+fn runs_jobs_of_two_callers() {
     in_every_order(2, || {
         let team = Arc::new(Team::new(2));
         let other = Arc::clone(&team);
@@ -62,7 +62,7 @@ fn two_callers() {
 }
 
 #[test]
-fn a_job_that_calls_the_team() {
+fn runs_nested_jobs() {
     in_every_order(2, || {
         let team = Team::new(2);
         let inner = AtomicUsize::new(0);
@@ -77,7 +77,7 @@ fn a_job_that_calls_the_team() {
 }
 
 #[test]
-fn a_team_without_a_job() {
+fn ends_without_a_job() {
     in_every_order(3, || {
         let team = Team::<InOrder>::new(2);
         team.enter();

@@ -12,8 +12,8 @@ use std::{
 
 use tiny_llm_kernels::parallel::{Counter, Cut, InOrder, Schedule, Team};
 
-/// Counts, on three threads, how often each cell of five rows of seven is visited, in tiles of two
-/// by three. Returns the counts and the team's panic message, if any.
+/// Visits the cells of a 5 × 7 output on three threads, in tiles of 2 × 3. Returns the number of
+/// visits to each cell, and the team's panic message, if any.
 fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
     let team = Team::<S>::new(3);
     let mut cells: Vec<AtomicUsize> = (0..35).map(|_| AtomicUsize::new(0)).collect();
@@ -40,7 +40,7 @@ fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
 
 type Area = (Range<usize>, Range<usize>);
 
-/// Hands out tiles like the course's schedule, but lets `change` replace each tile.
+/// Hands out tiles in order, but lets `change` replace each tile.
 fn tiles(next: &impl Counter, cut: Cut, work: impl Fn(Area), change: impl Fn(usize, Area) -> Area) {
     let (down, across) = cut.tile;
     let in_a_row = cut.width.div_ceil(across);
@@ -85,7 +85,7 @@ impl Schedule for Lazy {
     fn take_tiles(_: &impl Counter, _: Cut, _: impl Fn(Area)) {}
 }
 
-/// Gives every tile to every thread, after two threads have started.
+/// Gives every tile to every thread, once two threads have started.
 struct Greedy;
 
 impl Schedule for Greedy {
@@ -101,14 +101,14 @@ impl Schedule for Greedy {
 }
 
 #[test]
-fn every_tile_is_given_once() {
+fn visits_every_cell_once() {
     for (cells, result) in [counted::<InOrder>(), counted::<Right>()] {
         assert_eq!((cells, result), (vec![1; 35], Ok(())));
     }
 }
 
 #[test]
-fn a_wrong_schedule_never_gets_the_same_place_twice() {
+fn wrong_schedules_panic_without_overlapping_writes() {
     for (name, (cells, result)) in [
         ("the same tile", counted::<SameTile>()),
         ("overlapping tiles", counted::<Overlapping>()),
@@ -128,7 +128,7 @@ fn a_wrong_schedule_never_gets_the_same_place_twice() {
 }
 
 #[test]
-fn callers_on_several_threads_do_not_disturb_each_other() {
+fn callers_on_several_threads_are_independent() {
     let team = Team::<InOrder>::new(2);
     let ready = Barrier::new(3);
     let caller = |who: usize| {
@@ -154,7 +154,7 @@ fn callers_on_several_threads_do_not_disturb_each_other() {
 }
 
 #[test]
-fn work_may_call_the_team_again() {
+fn work_may_call_its_team() {
     let team = Team::<InOrder>::new(2);
     let mut out = vec![0; 30];
     team.parallel_rows(&mut out, 5, 1, |row, out| {
@@ -167,7 +167,7 @@ fn work_may_call_the_team_again() {
 }
 
 #[test]
-fn the_first_panic_is_passed_on_and_the_team_goes_on() {
+fn a_panic_is_propagated_and_the_team_survives() {
     let team = Team::<InOrder>::new(2);
     let mut out = vec![0; 8];
     let panics = catch_unwind(AssertUnwindSafe(|| {
@@ -180,7 +180,7 @@ fn the_first_panic_is_passed_on_and_the_team_goes_on() {
 
 #[test]
 #[should_panic(expected = "row 3 is not in this tile")]
-fn a_tile_has_its_own_rows_only() {
+fn rejects_rows_outside_the_tile() {
     let mut out = vec![0; 12];
     Team::<InOrder>::new(1).parallel_tiles(&mut out, 3, (1, 3), |tile| {
         tile.row_mut(tile.rows().end + 2).fill(1);

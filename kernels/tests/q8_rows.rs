@@ -30,14 +30,14 @@ fn widened(words: &[u32], dim: usize) -> Vec<f32> {
 }
 
 #[test]
-fn a_number_is_within_half_a_code() {
+fn rounding_error_is_at_most_half_a_code() {
     for dim in DIMS {
         let values = numbers(40 * dim, 1);
         let rounded = widened(&narrowed(&values, dim), dim);
         for (x, y) in values.chunks(dim).zip(rounded.chunks(dim)) {
             for (x, y) in x.chunks(BLOCK).zip(y.chunks(BLOCK)) {
                 let largest = x.iter().fold(0f32, |a, x| a.max(x.abs()));
-                // Half a code, or the precision of the smallest f16 scales.
+                // Half a code. For tiny scales, the largest code times the smallest f16.
                 let bound = (largest / 254.0 * 1.00001).max(127.0 * 2f32.powi(-24));
                 let near = |(x, y): (&f32, &f32)| (x - y).abs() <= bound;
                 assert!(x.iter().zip(y).all(near), "{dim}: {x:?} became {y:?}");
@@ -49,7 +49,7 @@ fn a_number_is_within_half_a_code() {
 }
 
 #[test]
-fn what_is_not_finite_spoils_its_block() {
+fn unrepresentable_numbers_make_their_block_nan() {
     for bad in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 8.5e6] {
         let mut values = numbers(80, 3);
         values[40] = bad;
@@ -61,9 +61,9 @@ fn what_is_not_finite_spoils_its_block() {
     assert_eq!(widened(&narrowed(&[0.0; 40], 40), 40), [0.0; 40]);
 }
 
-/// Scores equal those of the plain tiles on each unit, and codes are the same on all units.
+/// Checks that scores and sums equal those of f32 tiles, and that codes are equal on all units.
 #[test]
-fn all_units_agree_with_the_plain_tiles() {
+fn all_units_match_the_plain_tiles() {
     let unit = Rung::best();
     for dim in DIMS {
         let values = numbers(TILE * dim, 2);

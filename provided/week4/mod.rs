@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! - The graph computes with week 2's kernels, and its logits equal week 2's bit for bit. A node's
-//!   sources are always older than the node. `store` is a source of `attend`, so keys and values
+//!   sources are created before the node. `store` is a source of `attend`, so keys and values
 //!   are stored before they are read. `readable` rejects a new node if it can't read one of its
 //!   sources. Before a pass runs, `Step::check` rejects an input that doesn't fit.
 //! - An arena is planned twice, by best fit and by size, and the smaller plan is used.
@@ -64,7 +64,7 @@ pub(crate) mod gpu;
 // Day 6: experts, sinks and windows.
 pub(crate) mod mixture;
 
-// Day 7: weights that never fit into memory.
+// Day 7: weights that don't fit into memory.
 #[path = "streamed/packed.rs"]
 pub mod packed;
 pub(crate) mod streamed;

@@ -1,5 +1,5 @@
-//! Writes the type stubs of the Python module beside it, once for each solution, from the functions,
-//! classes and enumerations in `src/`. They are not kept in the repository.
+//! Generates the type stubs of the Python module from the functions, classes and enumerations in
+//! `src/`, once for each solution. The stubs are not committed.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ mod stubs;
 
 use stubs::{Choice, Stub, is};
 
-/// What a module that uses one of these words imports; `_types` is in the package `tiny_llm`.
+/// Words in a stub, each with the import that it needs. `{root}` is the package `tiny_llm`.
 const IMPORTS: [(&str, &str); 8] = [
     ("enum.", "import enum\n"),
     ("abc.", "from collections import abc\n"),
@@ -25,7 +25,7 @@ const IMPORTS: [(&str, &str); 8] = [
     ("Numbers", "from {root}_types import Numbers\n"),
 ];
 
-/// What `tiny_llm/__init__.py` adds to both solutions.
+/// The stub of `load`, which `tiny_llm/__init__.py` adds to both solutions.
 const LOADER: &str = r#"from .._llm import Llm
 from .week1.model import Model
 
@@ -68,9 +68,9 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes the stub of a module, with what it imports.
+/// Writes a module's stub, with its imports first.
 fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
-    // A stub that was deleted is written again.
+    // Cargo runs this program again if the stub is deleted.
     println!("cargo::rerun-if-changed={}", to.display());
     fs::create_dir_all(to.parent().unwrap_or(to))?;
     let mut file = fs::File::create(to)?;
@@ -79,11 +79,11 @@ fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
         file.write_all(import.replace("{root}", root).as_bytes())?;
     }
     file.write_all(stub.as_bytes())?;
-    // Not newer than its source, or cargo would run this program again at the next build.
+    // The stub must not be newer than its source, or cargo would run this program at every build.
     file.set_modified(fs::metadata(&module.source)?.modified()?)
 }
 
-/// A file of `src/`, and where it is below its solution, or below `tiny_llm`: `["week1", "norm"]`.
+/// A file of `src/`. `path` is the module's path below its solution (`kit`: below `tiny_llm`).
 pub(crate) struct Module {
     pub(crate) path: Vec<String>,
     pub(crate) source: PathBuf,
@@ -98,7 +98,7 @@ impl Module {
         Ok(Self { path: path.iter().map(ToString::to_string).collect(), source, file })
     }
 
-    /// The package `tiny_llm`, as this module imports it.
+    /// Returns the dots with which this module imports from the package `tiny_llm`.
     pub(crate) fn root(&self) -> &'static str {
         match self.path.len() {
             1 if self.path[0] == "kit" => ".",
@@ -121,7 +121,7 @@ impl Module {
         })
     }
 
-    /// The path of the module from which `use` takes a name.
+    /// Returns the path of the module from which this module imports a name.
     pub(crate) fn origin(&self, name: &str) -> Option<Vec<String>> {
         fn find(tree: &UseTree, name: &str, path: &mut Vec<String>) -> bool {
             match tree {

@@ -1,4 +1,4 @@
-//! The type stub of one module.
+//! Generates the type stub of a module.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use syn::{
 
 use crate::Module;
 
-/// What Rust leaves open: the functions that `generate` calls, by the names of its arguments.
+/// Python types of callback arguments, by argument name. In Rust, they are only `PyAny`.
 const CALLED: [(&str, &str); 3] = [
     ("choose", "abc.Callable[[Array, list[int]], int]"),
     ("next_logits", "abc.Callable[[list[int]], Numbers]"),
     ("on_token", "abc.Callable[[int], object]"),
 ];
 
-/// Types that stand for themselves. The last two are structs that read themselves from a value.
+/// Python types, each with the Rust types that map to it.
 const NAMES: [(&str, &[&str]); 14] = [
     ("bool", &["bool"]),
     ("bytes", &["Octets", "PyBytes"]),
@@ -37,7 +37,7 @@ const NAMES: [(&str, &[&str]); 14] = [
     ("tuple[int, int]", &["Work"]),
 ];
 
-/// What becomes the stub of a module.
+/// The stub of a module, as it is generated.
 pub(crate) struct Stub<'a> {
     module: &'a Module,
     all: &'a [Module],
@@ -139,15 +139,15 @@ impl<'a> Stub<'a> {
             ReturnType::Default => "None".to_owned(),
             ReturnType::Type(_, ty) => self.python(ty, true, (self.module, scope)),
         };
-        // Where nothing follows, an iterator raises StopIteration.
+        // An iterator raises StopIteration at its end, so it never returns None.
         let found = if name == "__next__" { found.replace(" | None", "") } else { found };
         self.text += &format!("{indent}def {name}({}) -> {found}:", given.join(", "));
         let documented = if name.starts_with("__") { &[] } else { attrs };
         self.text += &body(documented, indent);
     }
 
-    /// A type as Python has it, for what comes out of a function or for what goes in. `scope` is the
-    /// module that names it, and the class.
+    /// Returns the Python type of a return value (if `out`) or of an argument. `scope` is the
+    /// module and the class in which the type occurs.
     fn python(&mut self, ty: &Type, out: bool, scope: (&'a Module, &str)) -> String {
         let path = match ty {
             Type::Reference(ty) => return self.python(&ty.elem, out, scope),
@@ -186,11 +186,11 @@ impl<'a> Stub<'a> {
         }
     }
 
-    /// A class, which is imported unless it is one of this module, or what an alias stands for.
+    /// Returns the Python type of a class or an alias. Imports a class of another module.
     fn named(&mut self, name: &str, out: bool, scope: (&'a Module, &str)) -> String {
         let origin = scope.0.origin(name).unwrap_or_else(|| scope.0.path.clone());
         let all = self.all.iter().chain([self.module]);
-        // The prelude has those of `kit`.
+        // The prelude imports the classes of `kit`.
         let home = |module: &&Module| module.path == origin || module.path == ["kit"];
         if let Some(class) = all.clone().filter(home).find(|module| module.has_class(name)) {
             let from = match &*class.path {
@@ -218,7 +218,7 @@ fn sequence(part: &str, out: bool) -> String {
     }
 }
 
-/// An enumeration of the macro `choice`.
+/// An enumeration that the macro `choice` defines.
 pub(crate) struct Choice {
     attrs: Vec<Attribute>,
     pub(crate) name: Ident,
@@ -264,7 +264,7 @@ pub(crate) fn is(attrs: &[Attribute], name: &str) -> bool {
     attrs.iter().any(|attr| attr.path().is_ident(name))
 }
 
-/// Whether every field of a class can be read.
+/// Returns whether every field of a class has a getter (`get_all`).
 fn has_getters(item: &ItemStruct) -> bool {
     let all = |attr: &Attribute| {
         let options = attr.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated);
@@ -273,7 +273,7 @@ fn has_getters(item: &ItemStruct) -> bool {
     item.attrs.iter().filter(|attr| attr.path().is_ident("pyclass")).any(all)
 }
 
-/// The names in `#[pyo3(signature = (…))]`, each with its default: ` = 0`.
+/// Returns the names in `#[pyo3(signature)]`, each with its default, such as ` = 0`.
 fn defaults(attrs: &[Attribute]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("pyo3")) {
@@ -304,7 +304,7 @@ fn defaults(attrs: &[Attribute]) -> Vec<(String, String)> {
     found
 }
 
-/// A default as Python writes it: `Count(3)` is 3, and what has no literal is `...`.
+/// Returns a default as a Python literal: `Count(3)` is 3. A value without a literal is `...`.
 fn default(value: &Expr) -> String {
     match value {
         Expr::Lit(value) => match &value.lit {
@@ -320,7 +320,7 @@ fn default(value: &Expr) -> String {
     }
 }
 
-/// What stands behind the colon of a function.
+/// Returns the text after the colon of a function: a docstring, or `...`.
 fn body(attrs: &[Attribute], indent: &str) -> String {
     match docstring(attrs, &format!("{indent}    ")) {
         text if text.is_empty() => " ...\n".to_owned(),
@@ -328,7 +328,7 @@ fn body(attrs: &[Attribute], indent: &str) -> String {
     }
 }
 
-/// The doc comment as a docstring; empty if there is none.
+/// Returns the doc comment as a docstring, or an empty text if there is none.
 fn docstring(attrs: &[Attribute], indent: &str) -> String {
     let lines = attrs.iter().filter_map(|attr| {
         let Expr::Lit(line) = &attr.meta.require_name_value().ok()?.value else { return None };
@@ -344,7 +344,7 @@ fn docstring(attrs: &[Attribute], indent: &str) -> String {
     for line in &lines[1..] {
         text += format!("\n{indent}{line}").trim_end_matches(' ');
     }
-    // The marks that end several lines have one of their own.
+    // The closing quotes of several lines are on their own line.
     text += &if lines.len() > 1 { format!("\n{indent}") } else { String::new() };
     text + "\"\"\"\n"
 }

@@ -1,9 +1,9 @@
-//! What one order of additions costs: the kernels of a batch, whose rows do not depend on their
-//! company, beside those of a single text, which may add as they like.
+//! Measures the cost of batch invariance. The kernels of a batch add in the same order for any
+//! number of rows. The kernels of a single sequence may add in any order.
 //! `cargo run --release -p tiny-llm-reference --features engine --example alike -- [rung…] [type…]`.
 //!
-//! Both are timed in turns, on matrices that no cache holds; a ratio is the median of all pairs. A
-//! line that says "the same" is one kernel for both: there is nothing to choose, so nothing to pay.
+//! Times both in turns, on matrices that together don't fit in any cache. Each ratio is the median
+//! of all pairs. `same` after a ratio means that both kernels give the same bits.
 
 use std::{
     hint::black_box,
@@ -22,12 +22,12 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::{Random, matrix};
 
-/// Of TinyLlama's feed-forward layers, enough of them that they fill more than a cache.
+/// The shape of TinyLlama's query projection, and the bytes of all its copies.
 const SHAPE: (usize, usize) = (2048, 2048);
 const BYTES: usize = 96 << 20;
-/// Rows of activations.
+/// Numbers of activation rows.
 const ROWS: [usize; 3] = [1, 4, 16];
-/// No more time than this for a number.
+/// Time limit of one cell, after at least eight pairs.
 const TIME: Duration = Duration::from_millis(700);
 
 fn main() {
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// Microseconds of both, and how much longer the kernel of a batch takes.
+/// Returns one cell: microseconds of both kernels, and how much longer the batch kernel takes.
 fn compare(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize) -> String {
     let (height, width) = SHAPE;
     let size = height * tensor_type.row_bytes(width).expect("whole blocks");
@@ -89,7 +89,7 @@ fn compare(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize) -> Str
             }
             start.elapsed().as_secs_f64()
         };
-        // Who is first finds another cache than who is second.
+        // The order alternates, because the second kernel finds other data in the caches.
         let turn = pairs.len() % 2 == 0;
         let (first, second) = (time(turn, pair.0), time(!turn, pair.1));
         pairs.push(if turn { [second, first] } else { [first, second] });
@@ -104,7 +104,7 @@ fn compare(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize) -> Str
     };
     let of = |i: usize| 1e6 * median(pairs.iter().map(|pair| pair[i]).collect());
     let ratio = median(pairs.iter().map(|[free, alike]| alike / free).collect());
-    // All matrices are equal, so kernels that add in one order give the same bits.
+    // All matrices are equal, so kernels that add in the same order give the same bits.
     let same = out[0].iter().zip(&out[1]).all(|(a, b)| a.to_bits() == b.to_bits());
     let change = 100.0 * (ratio - 1.0);
     format!("{:.0} / {:.0} µs {change:+.0} %{}", of(0), of(1), if same { " same" } else { "" })

@@ -1,10 +1,10 @@
-//! What it costs to run a model as a graph, beside week 2's engine:
+//! Measures what it costs to run a model as a graph instead of with week 2's engine:
 //! `cargo run --release -p tiny-llm-reference --features engine --example graph -- FILE…`.
 //!
-//! Week 2's engine, a graph with a buffer for each node, one in an arena and one on the processor
-//! as a backend go through the same rows with the same kernels, pass by pass in turns, so whatever
-//! else the machine does meets all of them. A ratio is the median over all rounds: above 1, the graph is
-//! faster. Building and planning is set against a decoded token of the same run.
+//! Compares week 2's engine with three graphs: a buffer for each node, an arena, and the processor
+//! as a backend. All compute the same rows with the same kernels. Their passes alternate, so other
+//! load on the machine slows all of them. A ratio is the median over all rounds. Above 1, the graph
+//! is faster. The time to build and plan is a share of a decoded token's time in the same run.
 
 use std::{hint::black_box, path::Path, time::Instant};
 
@@ -35,10 +35,10 @@ use tiny_llm_reference::{
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Rows of a prompt, and positions behind it.
+/// Rows of the prompt, and positions in each cache.
 const PROMPT: usize = 128;
 const CONTEXT: usize = 256;
-/// Rounds of prompts, and of decoded tokens.
+/// Rounds of prompts, and rounds of decoded tokens.
 const PROMPTS: usize = 8;
 const TOKENS: usize = 48;
 
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     ensure!(!files.is_empty(), "expected GGUF files; `cargo llm synth` writes some");
     println!(
         "| file | threads | decode, relative to week 2: a buffer per node · an arena · a backend \
-         | prefill of {PROMPT} | time to build and plan, of a token's time | allocations |\n\
+         | prefill of {PROMPT} | time to build and plan, share of a token's time | allocations |\n\
          |---|--:|---|---|---|--:|"
     );
     for file in files {
@@ -60,13 +60,13 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Times in seconds.
+/// Results for one model. Times are in seconds.
 struct Compared {
-    /// Of each round.
+    /// Times of each round, for every engine.
     prompts: Vec<[f64; ENGINES]>,
     tokens: Vec<[f64; ENGINES]>,
     build: f64,
-    /// The most in a decoded token, but for the first two.
+    /// The most allocations of all graphs for one decoded token, without the first two tokens.
     allocations: usize,
 }
 
@@ -82,7 +82,7 @@ impl Compared {
         for round in 0..=PROMPTS {
             engines.caches.iter_mut().for_each(|cache| cache.truncate(0, 0));
             let (times, _) = engines.pass(0, PROMPT, round)?;
-            // The first brings the file into memory.
+            // The first round reads the file into memory.
             prompts.extend((round > 0).then_some(times));
         }
         for round in 0..TOKENS + 2 {
@@ -124,10 +124,10 @@ impl Compared {
     }
 }
 
-/// Week 2's, and three graphs.
+/// Week 2's engine and three graphs.
 const ENGINES: usize = 4;
 
-/// All of them, each with a cache of its own.
+/// All engines, each with its own cache.
 struct Engines<'a> {
     model: &'a Model,
     plan: Plan,
@@ -159,8 +159,8 @@ impl<'a> Engines<'a> {
         }
     }
 
-    /// The same rows through all, each first in turn, and behind another one in every round; how long each took, and how
-    /// often the graphs' passes allocated. All logits have the same bits.
+    /// Runs the same rows through all engines, in an order that changes with the round. Returns the
+    /// time of each, and the graphs' number of allocations. Fails if any logits differ.
     fn pass(&mut self, start: usize, n: usize, round: usize) -> Result<([f64; ENGINES], usize)> {
         let row = |i: usize| Row {
             token: ((start + i) * 7919 % self.model.config.vocab_size) as u32,
@@ -186,7 +186,7 @@ impl<'a> Engines<'a> {
             let mix = |sum: u32, x: &f32| sum.rotate_left(5) ^ x.to_bits();
             sums[engine] = logits.iter().fold(0, mix);
         }
-        ensure!(sums[1..].iter().all(|sum| *sum == sums[0]), "found other logits than week 2's");
+        ensure!(sums[1..].iter().all(|sum| *sum == sums[0]), "the logits differ from week 2's");
         Ok((times, allocations))
     }
 }

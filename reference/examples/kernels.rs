@@ -1,10 +1,10 @@
-//! How fast the kernels are on this machine, beside what it could do:
+//! Measures the speed of the kernels, and compares it with the limits of this machine:
 //! `cargo run --release -p tiny-llm-reference --features engine --example kernels -- [rung] [type…]`.
 //!
-//! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is
-//! used for many tokens, so the limit is the rate of multiplications. Both are measured in short
-//! pieces; the table has the time that a tenth of them beat, since a machine is seldom ours alone,
-//! and in brackets the median.
+//! Decode reads each weight byte once, so its limit is the memory bandwidth. Prefill uses each byte
+//! for many tokens, so its limit is the rate of multiplications. Both are measured in short pieces.
+//! The rates come from the 10th percentile of the times, since other programs may disturb some
+//! pieces. The rates from the median are in brackets.
 
 #![allow(
     unsafe_code,
@@ -24,7 +24,7 @@ use tiny_llm_reference::week2::{
     parallel::Team,
 };
 
-/// Far more than any cache.
+/// Bytes of weights, far more than any cache holds.
 const BUFFER: usize = 512 << 20;
 const TYPES: [TensorType; 6] = [
     TensorType::Q4_K,
@@ -69,7 +69,7 @@ fn main() {
     }
 }
 
-/// Blocks of random codes, with scales near 0.01.
+/// Returns blocks of random codes, with scales near 0.01.
 fn blocks(tensor_type: TensorType, bytes: usize) -> Bytes {
     let mut state = 1u64;
     let mut random = || {
@@ -89,7 +89,7 @@ fn blocks(tensor_type: TensorType, bytes: usize) -> Bytes {
             _ => &[0, 2],
         };
         for &at in halves {
-            // In half precision, the upper byte of numbers from 0.008 to 0.03.
+            // The upper byte of an f16 between 0.008 and 0.03.
             block[at + 1] = 0x20 | block[at + 1] & 7;
         }
     }
@@ -116,7 +116,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
     team.enter();
     let (mut products, mut reads) = (Vec::new(), Vec::new());
     for round in 0..4 {
-        // One is read, the next multiplied, so that both meet the same disturbances.
+        // Reads and products alternate, so that other load disturbs both equally.
         for (i, matrix) in matrices.iter().enumerate() {
             if (i + round) % 2 == 0 {
                 reads.push(time(|| read(team, matrix.bytes())));
@@ -169,7 +169,7 @@ fn input(rung: Rung, team: &Team, tokens: usize, cols: usize) -> Input {
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = (i as f32 * 0.37).sin();
     }
-    // As for the types with the longest blocks: all can be multiplied with it.
+    // One scale per super-block, which the kernels of every type accept.
     let _ = quantize(rung, team, &mut x, SUPER_BLOCK);
     x
 }
@@ -180,7 +180,7 @@ fn time(run: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Reads all bytes: each thread an eighth at a time, as four streams.
+/// Reads all bytes in eight tiles. Each tile is read as four streams.
 fn read(team: &Team, bytes: &[u8]) {
     let part = bytes.len() / 32;
     let mut sums = [0u64; 8];

@@ -1,5 +1,5 @@
-//! Multiplies a matrix of random blocks with rows of activations, as often as asked: what
-//! `python-ref/peers/arm_instructions.py` counts the instructions of.
+//! Multiplies a matrix with rows of activations, ROUNDS times.
+//! `python-ref/peers/arm_instructions.py` counts the instructions.
 //!
 //! `product RUNG TYPE ROWS COLS TOKENS ROUNDS`
 

@@ -1,5 +1,5 @@
-//! Writes a model folder as a streamed file and says what the program in `reference/bare` would say
-//! of it: `streamed FOLDER FILE NEW TOKEN TOKEN …`.
+//! Packs a model folder into a streamed file, and prints what the program in `reference/bare` would
+//! print: `streamed FOLDER FILE NEW TOKEN TOKEN …`.
 
 use std::{env, path::Path};
 

@@ -1,4 +1,4 @@
-//! Time and memory of a tokenizer:
+//! Measures the time and memory of a tokenizer:
 //! `cargo run --release -p tiny-llm-reference --features engine,text --example tokenizer -- FILE.gguf|tokenizer.json`.
 
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Bytes of this process that no file backs, now; and the largest size of all that it held.
+/// Returns the current anonymous memory of this process, and its peak resident memory, in bytes.
 fn anonymous() -> Result<(f64, f64)> {
     let status =
         std::fs::read_to_string("/proc/self/status").context("memory is read off Linux's /proc")?;

@@ -1,9 +1,9 @@
-//! However a GGUF file lies about its counts and lengths, reading it takes no more memory than its
-//! bytes justify.
+//! Checks that wrong counts and lengths in a GGUF file cost no memory: reading it takes at most
+//! `FOR_EACH_BYTE` times its size, plus `BESIDE`.
 #![cfg(feature = "engine")]
 #![allow(
     unsafe_code,
-    reason = "an allocator that counts is unsafe to write, and only hands on to the system's"
+    reason = "an allocator is an unsafe trait, and this one counts and calls the system's"
 )]
 
 use std::{
@@ -17,7 +17,7 @@ use tiny_llm_reference::week2::gguf::{
     writer::{head, lay_out},
 };
 
-/// The system's allocator, which remembers what this thread holds and the most that it held.
+/// The system's allocator. Counts the bytes that this thread holds, and their maximum.
 struct Counting;
 
 thread_local! {
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that reading a file takes beside the file itself.
+/// Returns the maximum number of bytes that reading a file takes, without the file itself.
 fn most(bytes: &[u8]) -> usize {
     let file = bytes.to_vec();
     let before = HELD.get();
@@ -58,9 +58,8 @@ fn most(bytes: &[u8]) -> usize {
     (MOST.get() - before).unsigned_abs()
 }
 
-/// For each byte of the file, and beside that: the worst is a string of one letter, nine bytes that
-/// become a `String` and its place in a vector which has grown to twice what it needs while the
-/// half of it is still there.
+/// Memory per byte of the file, and a constant. The worst case is a string of one letter: nine
+/// bytes become a `String` in a vector, which doubles while its old allocation still exists.
 const FOR_EACH_BYTE: usize = 12;
 const BESIDE: usize = 4096;
 
@@ -81,13 +80,13 @@ fn good() -> Vec<u8> {
 }
 
 #[test]
-fn lies_about_counts_and_lengths_cost_nothing() {
+fn wrong_counts_and_lengths_cost_no_memory() {
     let good = good();
     Gguf::parse(good.clone().into(), "some.gguf").expect("the file is in order");
     let bound = FOR_EACH_BYTE * good.len() + BESIDE;
     assert!(most(&good) > good.len() / 4, "nothing is counted");
     for at in 0..good.len() {
-        // Small lies, and large ones that overwrite a count as a whole.
+        // Small changes, and large ones that overwrite a whole count.
         for (n, byte) in [(1, 0xFF), (1, 0), (2, 0xFF), (4, 0x7F), (8, 0xFF), (8, 0x0F)] {
             let mut bytes = good.clone();
             bytes.iter_mut().skip(at).take(n).for_each(|b| *b = byte);
@@ -102,7 +101,7 @@ fn lies_about_counts_and_lengths_cost_nothing() {
 }
 
 #[test]
-fn large_arrays_cost_what_their_bytes_justify() {
+fn memory_of_large_arrays_is_bounded_by_their_bytes() {
     let array = |array: Array| {
         let mut metadata = Metadata::new("some.gguf");
         metadata.insert("general.architecture", Value::String("llama".to_owned()));

@@ -1,5 +1,5 @@
-//! A graphics processor that breaks down, or has no room: one line that names the backend, the
-//! node with its operation and sizes, and the bytes; no panic, and nothing hangs.
+//! Checks the errors of a GPU that is lost or out of memory. Each is one line with the backend, the
+//! node, its operation and sizes, and the bytes. Nothing panics or hangs.
 #![cfg(feature = "gpu")]
 
 use tiny_llm_formats::{bytes::Bytes, config::ModelConfig, gguf::TensorType};
@@ -22,14 +22,14 @@ use tiny_llm_reference::{
     },
 };
 
-/// A device of its own that lends buffers of so many bytes, or why nothing can be checked here.
+/// Opens a device with buffers of at most `buffer_bytes`. If it cannot, prints why.
 fn gpu(buffer_bytes: u64) -> Option<&'static Gpu> {
     let opened = Gpu::open_for(&Needs { buffer_bytes, ..Needs::default() });
     let gpu = opened.inspect_err(|why| println!("not verified: {why:#}")).ok()?;
     Some(Box::leak(Box::new(gpu)))
 }
 
-/// Two layers of zeros.
+/// Returns a model of two layers whose matrices are zeros.
 fn model() -> Model {
     let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
         "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 32,
@@ -47,7 +47,7 @@ fn model() -> Model {
     build(config, &rope, 256, &mut matrix).expect("a model")
 }
 
-/// A model on a device, and where its next row is.
+/// A model on a device, and the position of its next row.
 struct Run {
     model: Model,
     engine: GraphEngine,
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// What goes wrong with the next `n` rows.
+    /// Runs the next `n` rows. Returns an error as text.
     fn rows(&mut self, n: usize) -> Result<(), String> {
         let row = |i: usize| Row {
             token: (i % 40) as u32,
@@ -89,7 +89,7 @@ impl Run {
     }
 }
 
-/// All parts are there, in one line.
+/// Checks that the error is one line that contains all parts.
 fn names(error: &Result<(), String>, parts: &[&str]) {
     let text = error.as_ref().expect_err("it has to be refused");
     println!("{text}");
@@ -100,14 +100,14 @@ fn names(error: &Result<(), String>, parts: &[&str]) {
 }
 
 #[test]
-fn a_device_that_is_lost_between_passes_says_so() {
+fn forward_on_a_lost_device_is_an_error() {
     let Some(gpu) = gpu(u64::MAX) else { return };
     let mut run = Run::on(gpu, 64);
     run.rows(3).expect("a prompt");
     run.rows(1).expect("a token");
     gpu.give_up();
     let lost = ["gpu: ", "the device is lost", &gpu.about().to_string()];
-    // A graph that is ready, again, and one that has to be built.
+    // A prepared graph, twice, and one that must be built.
     let node = ["embed of node 0 (weight, Q8_0 [64, 40, 1, 1])"];
     names(&run.rows(1), &[&lost[..], &node[..]].concat());
     names(&run.rows(1), &[&lost[..], &node[..]].concat());
@@ -115,7 +115,7 @@ fn a_device_that_is_lost_between_passes_says_so() {
 }
 
 #[test]
-fn what_finds_no_room_is_named() {
+fn out_of_memory_names_the_node_and_the_bytes() {
     let Some(gpu) = gpu(1 << 12) else { return };
     // 64 rows of two blocks of 34 bytes.
     let weight = ["mul_mat of node", "Q8_0 [64, 64", "4352 bytes, at most 4096 fit"];
@@ -135,10 +135,8 @@ fn what_finds_no_room_is_named() {
     names(&Run::on(gpu, 256).rows(1), &cache);
 }
 
-/// Numbers, a table, an arena: a graph of nothing but large things, and a device that is lost while
-/// it is loaded.
 #[test]
-fn a_device_that_is_lost_while_a_graph_is_loaded_says_so() {
+fn prepare_on_a_lost_device_is_an_error() {
     let Some(gpu) = gpu(u64::MAX) else { return };
     let mut g = Graph::default();
     let table = g.weight(&Matrix::from_f32(10, 64, &vec![1.0; 640])).expect("a table");

@@ -1,5 +1,5 @@
-//! A row's result does not depend on its company: products of many rows at once, in any number and
-//! on any number of threads, are to the last bit those of each row alone.
+//! Checks batch invariance: the result of a row is the same, to the last bit, alone and together
+//! with any number of other rows, on any number of threads.
 #![cfg(feature = "engine")]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,12 +23,12 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::{Random, matrix};
 
-/// How many rows meet.
-const COMPANIES: [usize; 10] = [1, 2, 3, 4, 5, 8, 16, 17, 33, MOST];
-/// More than the kernels of AVX2 keep sums of at a time.
+/// Numbers of rows in a batch.
+const BATCHES: [usize; 10] = [1, 2, 3, 4, 5, 8, 16, 17, 33, MOST];
+/// More rows than the AVX2 kernels keep sums of at a time.
 const MOST: usize = 67;
 
-/// The product of some rows, quantized by the rung itself if it wants integers.
+/// Returns the product with the rows of `x`, which the rung quantizes if it needs integers.
 fn product(rung: Rung, team: &Team, weight: &Matrix, x: &[f32], width: usize) -> Vec<f32> {
     let rows = x.len() / weight.cols;
     let mut input = Input::default();
@@ -44,7 +44,7 @@ fn product(rung: Rung, team: &Team, weight: &Matrix, x: &[f32], width: usize) ->
     out
 }
 
-/// Compares companies of all sizes with each row alone, also if the weights are repacked.
+/// Returns the batch sizes whose rows differ from each row alone, with plain or repacked weights.
 fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
     let teams = [Team::new(1), Team::new(2)];
     let mut wrong = Vec::new();
@@ -53,8 +53,7 @@ fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
         // The same weights in another `Matrix`, so that the first one isn't repacked.
         let repacked = weight.split(1).unwrap().remove(0);
         repack::repack(&teams[1], &[&repacked], |_| rung).unwrap();
-        // The slow rungs take rows one by one, which a few of them show, and share their work as
-        // all others do.
+        // The slow rungs compute row by row, so a few rows on two threads are enough.
         let slow = rung <= Rung::Integer;
         let most = if slow { 4 } else { MOST };
         for width in
@@ -65,18 +64,16 @@ fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
                 .take(most)
                 .map(|row| product(rung, &teams[0], weight, row, width))
                 .collect();
-            let differs = |weight: &Matrix, company: usize, team: &Team| {
-                let together = product(rung, team, weight, &x[..company * weight.cols], width);
+            let differs = |weight: &Matrix, size: usize, team: &Team| {
+                let together = product(rung, team, weight, &x[..size * weight.cols], width);
                 let rows = together.chunks_exact(weight.rows).zip(&alone);
                 rows.flat_map(|(row, alone)| row.iter().zip(alone))
                     .any(|(a, b)| a.to_bits() != b.to_bits())
             };
             for team in if slow { &teams[1..] } else { &teams[..] } {
-                let few = COMPANIES.into_iter().filter(|&company| company <= most);
+                let few = BATCHES.into_iter().filter(|&size| size <= most);
                 let bad: Vec<usize> = few
-                    .filter(|&company| {
-                        differs(weight, company, team) || differs(&repacked, company, team)
-                    })
+                    .filter(|&size| differs(weight, size, team) || differs(&repacked, size, team))
                     .collect();
                 if !bad.is_empty() {
                     wrong.push(format!(
@@ -105,11 +102,11 @@ fn for_each(
             }
         }
     }
-    assert!(wrong.is_empty(), "rows that depend on their company:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "rows that depend on the other rows:\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn a_row_alone_and_in_company() {
+fn matmul_of_a_row_is_independent_of_the_batch() {
     let mut random = Random(1);
     for_each(
         &[
@@ -137,18 +134,18 @@ fn a_row_alone_and_in_company() {
 }
 
 #[test]
-fn the_largest_sums() {
+fn matmul_of_large_sums_is_independent_of_the_batch() {
     for_each(&[(6, 256), (16, 1024)], |tensor_type, rows, cols| {
         let mut random = Random(2);
         let mut wrong = Vec::new();
-        // Codes, scales and activations whose sums of products need more bits than a float has.
+        // The sums of these products need more bits than a float has.
         for mask in [0u8, 0x11, 0x80, 0x88] {
             let weight = matrix(tensor_type, rows, cols, || !(random.next() as u8 & mask));
             let one_sign = |i: usize| if i % 61 == 7 { 0.97 } else { 1.0 };
             let x: Vec<f32> = (0..MOST * cols).map(one_sign).collect();
             wrong.extend(check(&weight, &x, "large codes"));
             let minus: Vec<f32> = x.iter().map(|x| -x).collect();
-            wrong.extend(check(&weight, &minus, "large codes, the other sign"));
+            wrong.extend(check(&weight, &minus, "large codes, negative activations"));
         }
         let weight = matrix(tensor_type, rows, cols, || 0x80 | random.next() as u8 & 1);
         let x: Vec<f32> = (0..MOST * cols).map(|i| if i % 5 == 1 { 0.99 } else { 1.0 }).collect();
@@ -157,21 +154,21 @@ fn the_largest_sums() {
     });
 }
 
-/// Norms and attention run on a rung that the whole process has in common.
+/// Locks the vector unit of norms and attention, which is one setting for the whole process.
 fn rung_in_use() -> MutexGuard<'static, ()> {
     static IN_USE: Mutex<()> = Mutex::new(());
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Two layers whose matrices are of these types, one after the other: eight query heads on two key
-/// and value heads of 40 numbers, which is no multiple of a vector.
+/// Returns a model of two layers whose matrices have these types in turn. The heads have 40
+/// numbers, which is no multiple of a vector, or 64 if a type has larger blocks.
 fn model(types: &[TensorType]) -> Model {
     let json = r#"{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40,
         "intermediate_size": 512, "vocab_size": 50, "hidden_act": "silu",
         "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
         "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
-    // Blocks of 256 weights want rows of as many.
+    // Blocks of 256 weights need rows of a multiple of 256.
     let head_dim = if types.iter().any(|one| one.block_len() > 32) { 64 } else { 40 };
     let json = json.replace("\"head_dim\": 40", &format!("\"head_dim\": {head_dim}"));
     let config = ModelConfig::from_json(&json, "config.json").unwrap();
@@ -194,7 +191,7 @@ fn model(types: &[TensorType]) -> Model {
 const POSITIONS: usize = 45;
 const SEQUENCES: usize = 16;
 
-/// Runs passes over sequences; the logits of the first sequence's positions.
+/// Runs the passes and returns the logits of the first sequence's positions.
 fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) -> Vec<Vec<f32>> {
     let c = &model.config;
     let shape = CacheShape {
@@ -226,16 +223,16 @@ fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) ->
 /// The sequence and the position of each row.
 type Pass = Vec<(usize, usize)>;
 
-/// Companies that show the most with the fewest rows.
-const MIXED: [&str; 2] = ["seven at a time", "a prompt of another between"];
+/// The batches for slow rungs: they show the most with the fewest rows.
+const MIXED: [&str; 2] = ["seven at a time", "another sequence's prompt in between"];
 
-/// The same positions of the first sequence in different company.
-fn companies() -> Vec<(&'static str, Vec<Pass>)> {
+/// Returns passes that compute the first sequence in different batches.
+fn batches() -> Vec<(&'static str, Vec<Pass>)> {
     let alone = |range: std::ops::Range<usize>| range.map(|p| (0, p)).collect::<Vec<_>>();
     let chunks = |n: usize| {
         (0..POSITIONS).step_by(n).map(|p| alone(p..POSITIONS.min(p + n))).collect::<Vec<_>>()
     };
-    // The others come when the first has 29 positions, and begin with theirs.
+    // The other sequences start when the first one has 29 positions.
     let others = |p: usize| (0..SEQUENCES).map(move |s| (s, if s == 0 { p } else { p - 29 }));
     vec![
         ("one at a time", chunks(1)),
@@ -254,7 +251,7 @@ fn companies() -> Vec<(&'static str, Vec<Pass>)> {
                 .collect(),
         ),
         (
-            "a prompt of another between",
+            "another sequence's prompt in between",
             vec![
                 alone(0..20),
                 vec![(0, 20)],
@@ -267,15 +264,15 @@ fn companies() -> Vec<(&'static str, Vec<Pass>)> {
 }
 
 #[test]
-fn a_sequence_alone_and_in_company() {
+fn forward_is_independent_of_the_batch() {
     let (all, k) = (TensorType::ALL, [TensorType::Q4_K, TensorType::Q6_K, TensorType::Q8_0]);
     let kinds: [&[TensorType]; 3] = [&[TensorType::Q8_0, TensorType::F32], &k, &all];
-    let (companies, _alone) = (companies(), rung_in_use());
+    let (batches, _alone) = (batches(), rung_in_use());
     for types in kinds {
         let model = model(types);
         for rung in Rung::available() {
             vector::use_rung(rung);
-            // The slow rungs take rows one by one: once, and in few companies.
+            // The slow rungs compute row by row, so one set of types and few batches are enough.
             let slow = rung <= Rung::Integer;
             if slow && types.len() != k.len() {
                 continue;
@@ -294,12 +291,12 @@ fn a_sequence_alone_and_in_company() {
                     attention,
                     team: Team::new(threads),
                 };
-                let expected = logits(&model, &plan(1), cache_type, &companies[0].1);
+                let expected = logits(&model, &plan(1), cache_type, &batches[0].1);
                 assert!(expected.iter().flatten().all(|x| x.is_finite()));
-                for (threads, (what, passes)) in companies
+                for (threads, (what, passes)) in batches
                     .iter()
                     .enumerate()
-                    .map(|(i, company)| (1 + i % 2, company))
+                    .map(|(i, batch)| (1 + i % 2, batch))
                     .filter(|(_, (what, _))| !slow || MIXED.contains(what))
                 {
                     let found = logits(&model, &plan(threads), cache_type, passes);
@@ -309,7 +306,7 @@ fn a_sequence_alone_and_in_company() {
                     assert_eq!(
                         position, None,
                         "{rung}, {types:?}, attention {attention}, {cache_type}, {threads} threads, {what}: the \
-                         first position whose logits differ from those alone, one at a time"
+                         first position whose logits differ from a run alone, row by row"
                     );
                 }
             }
@@ -317,9 +314,9 @@ fn a_sequence_alone_and_in_company() {
     }
 }
 
-/// One query after the other, and all in a block, over tiles that each sees a part of.
+/// The queries of the block see different numbers of positions.
 #[test]
-fn a_query_alone_and_in_a_block() {
+fn attend_block_matches_attend_streaming() {
     let _alone = rung_in_use();
     let mut random = Random(6);
     for head_dim in [16, 40, 64, 80, 96, 128] {

@@ -1,5 +1,5 @@
-//! Every rung that this machine has, in every type, against rows decoded one by one and added up in
-//! f64.
+//! Compares the products of every rung that this machine has, in every type, with f64 sums over
+//! decoded rows.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -23,8 +23,8 @@ fn input(rows: usize, cols: usize, mut value: impl FnMut(usize) -> f32) -> Input
     x
 }
 
-/// Sums in f64 of the products of row `r` with the activations `[T, C]`, and the sums of their
-/// magnitudes.
+/// Returns the f64 sum of the products of `row` with each row of the activations `[T, C]`, and the
+/// sum of their magnitudes.
 fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
     let products = |x: &[f64]| {
         row.iter().zip(x).fold((0.0, 0.0), |(sum, size), (&w, x)| {
@@ -34,8 +34,8 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
     activations.chunks_exact(row.len()).map(products).collect()
 }
 
-/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their
-/// integers stand for, in all widths that the weights allow.
+/// Compares every rung with f64 sums over its operands: the activations, or their rounded values if
+/// the rung uses integers. Tries all scale widths that the weights allow.
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
     for per_scale in [BLOCK, SUPER_BLOCK]
         .into_iter()
@@ -80,8 +80,7 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
                 } else {
                     from_floats[t]
                 };
-                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15,
-                // each some units of what is added.
+                // The tolerance covers the rounding of weights, minimums and partial sums.
                 let fits = (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
                 let shapes =
                     format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
@@ -95,7 +94,7 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
     }
 }
 
-/// Every type; `cols` that are no whole number of blocks are left out.
+/// Calls `run` for every type, with the `cols` that are a whole number of its blocks.
 fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
     for tensor_type in TensorType::READ {
         for &cols in cols.iter().filter(|&&cols| tensor_type.row_bytes(cols).is_some()) {
@@ -104,17 +103,17 @@ fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
     }
 }
 
-/// Says what the other tests run on. Where `TINY_LLM_KERNELS` names a rung that this machine lacks,
-/// they would be silent about it.
+/// Prints the rungs that the other tests use. Fails if `TINY_LLM_KERNELS` names a rung that this
+/// machine lacks, because the other tests would not notice.
 #[test]
-fn rungs_of_this_machine() {
+fn rung_in_the_environment_is_available() {
     let names: Vec<&str> = Rung::available().iter().map(|rung| rung.name()).collect();
     println!("rungs: {}", names.join(", "));
     assert_eq!(Rung::from_environment().err(), None);
 }
 
 #[test]
-fn random_bytes_in_all_shapes() {
+fn matmul_matches_f64_for_random_bytes() {
     let mut random = Random(1);
     for_each(&[32, 256, 288, 960, 1024], |tensor_type, cols| {
         for (rows, tokens) in
@@ -131,7 +130,7 @@ fn random_bytes_in_all_shapes() {
 }
 
 #[test]
-fn long_rows_and_many_tokens() {
+fn matmul_matches_f64_for_long_rows_and_many_tokens() {
     let mut random = Random(2);
     for_each(&[5632], |tensor_type, cols| {
         let weight = matrix(tensor_type, 3, cols, || random.next() as u8);
@@ -144,7 +143,7 @@ fn long_rows_and_many_tokens() {
 }
 
 #[test]
-fn weights_and_activations_at_their_extremes() {
+fn matmul_matches_f64_for_extreme_values() {
     for_each(&[256, 960], |tensor_type, cols| {
         for byte in [0x00, 0x7f, 0x80, 0x81, 0xff] {
             let weight = matrix(tensor_type, 5, cols, || byte);
@@ -171,7 +170,7 @@ fn weights_and_activations_at_their_extremes() {
 }
 
 #[test]
-fn activations_of_zero_and_scales_far_apart() {
+fn matmul_matches_f64_for_zeros_and_mixed_scales() {
     let mut random = Random(3);
     for_each(&[960, 1024], |tensor_type, cols| {
         let weight = matrix(tensor_type, 17, cols, || random.next() as u8);
@@ -190,11 +189,11 @@ fn activations_of_zero_and_scales_far_apart() {
 }
 
 #[test]
-fn every_rung_quantizes_activations_alike() {
+fn every_rung_quantizes_activations_equally() {
     let mut random = Random(4);
     for cols in [1, 16, 255, 256, 257, 960, 2048] {
         for size in [0.0, 1e-30, 1.0, 1e30] {
-            // Halves are ties.
+            // Every third value is a rounding tie.
             let mut expected =
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
             for (per_scale, rung) in [BLOCK, SUPER_BLOCK].into_iter().flat_map(|per_scale| {

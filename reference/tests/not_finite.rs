@@ -1,6 +1,6 @@
-//! What is not finite stays so: on every rung that this machine has, in every type, a NaN or an
-//! infinity in a row of activations makes all of that row's outputs NaN, and no other row's. A request
-//! that meets one ends, and the others of its batch do not notice.
+//! Checks NaN and infinity on every rung that this machine has, in every type. A NaN or infinite
+//! activation makes all outputs of its row NaN or infinite, and changes no other row. Its request
+//! ends, and the other requests of the batch get the same answers.
 #![cfg(feature = "engine")]
 
 use std::{
@@ -33,12 +33,12 @@ use tiny_llm_reference::{
 mod random_blocks;
 use random_blocks::{Random, matrix};
 
-/// The vector unit in use is the whole process's, so tests that choose one run one after the other.
+/// The vector unit is one setting for the whole process, so tests that set it must not overlap.
 static UNIT: Mutex<()> = Mutex::new(());
 
 const BAD: [f32; 3] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
-/// `[rows, weight.rows]`, on one rung, with activations of one width.
+/// Returns the product `[rows, weight.rows]` on one rung, with one scale width.
 fn product(rung: Rung, weight: &Matrix, x: &mut Input, per_scale: usize) -> Vec<f32> {
     let team = Team::new(1);
     let mut out = vec![0.0; x.rows * weight.rows];
@@ -47,12 +47,12 @@ fn product(rung: Rung, weight: &Matrix, x: &mut Input, per_scale: usize) -> Vec<
 }
 
 #[test]
-fn a_bad_row_is_nan_and_its_neighbours_keep_every_bit() {
+fn matmul_keeps_nan_and_infinity_in_their_row() {
     let mut random = Random(9);
     let cols = 2 * SUPER_BLOCK;
     for tensor_type in TensorType::READ {
         let weight = matrix(tensor_type, 9, cols, || random.next() as u8);
-        // Rows for each way to multiply: one, few, many, and tiles of 16.
+        // Numbers of rows for each kernel: one, few, many, and tiles of 16.
         for rows in [1, 3, 8, 33] {
             let values: Vec<f32> = (0..rows * cols).map(|_| random.signed()).collect();
             for rung in Rung::available() {
@@ -93,7 +93,7 @@ fn a_bad_row_is_nan_and_its_neighbours_keep_every_bit() {
 
 /// Squares that are too large for f32 must not make a row of zeros.
 #[test]
-fn a_row_too_large_for_its_norm_is_nan() {
+fn rms_norm_of_too_large_values_is_nan() {
     let _alone = UNIT.lock().unwrap_or_else(PoisonError::into_inner);
     for rung in Rung::available() {
         vector::use_rung(rung);
@@ -113,10 +113,10 @@ fn a_row_too_large_for_its_norm_is_nan() {
     }
 }
 
-/// The token whose embedding has a number that is too large to be squared.
+/// The token whose embedding has a number that is too large to square in f32.
 const POISON: u32 = 13;
 
-/// An untied Llama whose matrices are of this type; a norm's weights may be too large.
+/// Returns an untied Llama with matrices of this type. The weights of `poisoned_norm` are 3e38.
 fn model(tensor_type: TensorType, poisoned_norm: Option<&str>) -> Arc<Model> {
     let config = r#"{
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
@@ -148,7 +148,7 @@ fn model(tensor_type: TensorType, poisoned_norm: Option<&str>) -> Arc<Model> {
     Arc::new(build(config, &rope, 96, &mut weights).expect("a model"))
 }
 
-/// The tokens and the end of each answer, three at a time in a few pages.
+/// Returns the tokens and the finish reason of each answer. Three slots share seven pages.
 fn answers(model: &Arc<Model>, rung: Rung, prompts: &[Vec<u32>]) -> Vec<(Vec<u32>, FinishReason)> {
     let shape = CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 96, head_dim: 64 };
     let cache = InParts::new(PagedCache::new(shape, 32, 7, CacheType::F16));
@@ -161,7 +161,7 @@ fn answers(model: &Arc<Model>, rung: Rung, prompts: &[Vec<u32>]) -> Vec<(Vec<u32
         let request = Request {
             prompt: prompt.clone(),
             max_new_tokens: 6,
-            // An answer of its own must not meet it.
+            // No answer may continue after this token.
             stop_tokens: vec![POISON],
             stop_texts: Vec::new(),
             sampling: SamplerOptions { temperature: 0.0, ..Default::default() },
@@ -183,7 +183,7 @@ fn answers(model: &Arc<Model>, rung: Rung, prompts: &[Vec<u32>]) -> Vec<(Vec<u32
 }
 
 #[test]
-fn a_poisoned_request_fails_alone() {
+fn not_finite_values_end_only_their_request() {
     let _alone = UNIT.lock().unwrap_or_else(PoisonError::into_inner);
     let innocent: Vec<Vec<u32>> =
         (0..7).map(|i| (0..5 + 6 * i).map(|p| (p * 7 + i * 5 + 1) % 12).collect()).collect();

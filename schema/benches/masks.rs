@@ -1,4 +1,4 @@
-//! Measures the time that a mask adds to each token under a schema, for a vocabulary of 49,152.
+//! Measures the time that a schema's mask adds per token, for a vocabulary of 49,152 tokens.
 //!
 //! Run it with `cargo bench --package tiny-llm-schema --bench masks`. With `-- --write FILE` it
 //! also writes the answers, so that `python-ref/peers/llguidance_masks.py FILE` can time the same
@@ -139,9 +139,9 @@ fn answers(rules: &Arc<Rules<Shaped>>) -> (Vec<Vec<u32>>, Vec<f64>) {
         for left in (1..=LENGTH).rev() {
             let logits: Vec<f32> = (0..TOKENS).map(|_| rng.uniform() as f32).collect();
             let mut masked = logits.clone();
-            // Choosing a token is not part of the mask: takes the first allowed token from a random
-            // position on. One time in five the position is 0, where the bytes that end strings
-            // are.
+            // Choosing a token is not measured. The choice is the first allowed token from a random
+            // position on. One time in five, the position is 0, because the byte tokens, which
+            // can end strings, come first.
             let from =
                 if rng.uniform() < 0.2 { 0 } else { (rng.next_u64() % TOKENS as u64) as usize };
             let start = Instant::now();
@@ -192,8 +192,7 @@ fn main() {
             let (answers, mut times) = answers(&rules);
             times.sort_by(f64::total_cmp);
             let of = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
-            // The first mask of a state includes a walk, which takes far longer than a mask that is
-            // already known.
+            // The first mask of a state includes a walk, which takes far longer than a cached mask.
             let walked = &times[times.partition_point(|&time| time < 200.0)..];
             let longest = walked.last().map_or(0.0, |time| time / 1e3);
             println!(

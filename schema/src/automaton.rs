@@ -1,4 +1,4 @@
-//! Parses a value byte by byte, and knows which bytes may follow.
+//! Parses a value byte by byte, and determines which bytes may follow.
 
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ impl Automaton {
     fn inner(&self, thread: &Thread) -> (&Object, NodeId, usize) {
         match thread.stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => (self.object(id), id, at as usize),
-            _ => unreachable!("a key stands in an object"),
+            _ => unreachable!("a key is in an object"),
         }
     }
 

@@ -55,7 +55,6 @@ impl Dfa {
         self.places[place as usize].tag
     }
 
-    /// Returns the edges of a state.
     pub(crate) fn edges(&self, place: u32) -> &[(u8, u8, u32)] {
         let Place { first, last, .. } = self.places[place as usize];
         &self.edges[first as usize..last as usize]

@@ -57,7 +57,7 @@ const READ: [&str; 17] = [
     "multipleOf",
 ];
 
-/// A document, and the text before the JSON pointers into it in error messages.
+/// A document, and the prefix of its JSON pointers in error messages.
 #[derive(Clone, Copy)]
 struct Document<'a> {
     pub(crate) root: &'a Json,

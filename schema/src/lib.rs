@@ -61,7 +61,7 @@ pub struct Tool {
     pub name: String,
     /// Description.
     pub description: Option<String>,
-    /// Schema of the parameters; `None` for an object without properties.
+    /// Schema of the parameters. `None` means an object without properties.
     pub parameters: Option<Json>,
 }
 
@@ -258,7 +258,7 @@ impl Shape {
         }
     }
 
-    /// Returns the state after one more byte; `None` if no answer continues like this.
+    /// Returns the state after one more byte, or `None` if no answer continues like this.
     #[must_use]
     pub fn next(&self, state: &State, byte: u8) -> Option<State> {
         let at = match &state.0 {

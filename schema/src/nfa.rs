@@ -24,7 +24,7 @@ pub(crate) struct Spot {
     pub(crate) between: bool,
 }
 
-/// Error: an automaton has too many states, or takes too much work to make.
+/// Error: an automaton has too many states, or takes too much work to build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 

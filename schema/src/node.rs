@@ -66,7 +66,7 @@ impl Object {
     pub(crate) fn value(&self, tag: usize) -> NodeId {
         match self.properties.get(tag) {
             Some(property) => property.value,
-            None => self.others.expect("a key of others is only followed if there may be some"),
+            None => self.others.expect("other keys are read only if they are allowed"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Nodes {
 
     /// Returns the shortest text of a kind that has one.
     pub(crate) fn shortest(&self, id: NodeId) -> &[u8] {
-        self.shortest[id as usize].as_deref().expect("kinds without a value were taken away")
+        self.shortest[id as usize].as_deref().expect("kinds without a value were removed")
     }
 
     fn has(&self, id: NodeId) -> bool {

@@ -48,7 +48,7 @@ pub(crate) struct Numbers {
     pub(crate) whole: bool,
     pub(crate) least: Vec<Bound>,
     pub(crate) most: Vec<Bound>,
-    /// Numbers must be multiples of this; 1 allows any.
+    /// Numbers must be multiples of this. 1 allows any number.
     pub(crate) divisor: u32,
 }
 

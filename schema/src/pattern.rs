@@ -117,7 +117,7 @@ impl Pattern {
                 }
                 Ok(to)
             }
-            Self::Start | Self::End => unreachable!("anchors were taken away"),
+            Self::Start | Self::End => unreachable!("anchors were removed"),
         }
     }
 }
@@ -218,7 +218,7 @@ impl Reader {
             _ => return Ok(part),
         };
         self.at += 1;
-        // A lazy count matches the same strings: it only tries them in another order.
+        // A lazy count matches the same strings. It only tries them in another order.
         self.eat("?");
         if matches!(self.peek(), Some('*' | '+' | '?' | '{')) {
             return Err("found two quantifiers in a row; put the first and its operand in a group"

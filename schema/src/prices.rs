@@ -293,12 +293,12 @@ impl<S: Clone + Eq + Hash> Prices<S> {
 mod tests {
     use super::*;
 
-    /// Texts of the letters `a`, `b` and `c` that end with `cc`, without `cb` and `ccc`.
+    /// Accepts texts of the letters `a`, `b` and `c` that end with `cc`, without `cb` and `ccc`.
     /// The number counts the calls of `next`.
     struct Letters(std::cell::Cell<usize>);
 
     impl Follow for Letters {
-        /// The number of letters, and how many of the last ones are a `c`.
+        /// The number of letters, and the number of `c`s at the end.
         type State = (usize, usize);
 
         fn next(&self, &(count, last): &(usize, usize), byte: u8) -> Option<(usize, usize)> {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn each_token_costs_what_is_still_needed_behind_it() {
+    fn each_price_is_the_number_of_tokens_still_needed() {
         let words = ["", "a", "c", "cb", "acc", "ac", "ccc", "acb", "c", "x", "ba", "cca", "cc"];
         let tree = Tree::new(&texts(&words));
         let rules = Letters(0.into());
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_asked_once_what_a_byte_does() {
+    fn computes_each_next_state_only_once() {
         let words: Vec<Vec<u8>> = (0..4000u32)
             .map(|n| (0..8).map(|i| b"ab"[(n >> i & 1) as usize]).chain([b'a']).collect())
             .collect();

@@ -20,7 +20,7 @@ const EMAIL: &str = concat!(
 );
 const BYTE: &str = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 
-/// Returns the pattern of a format; `None` if it is not supported.
+/// Returns the pattern of a format, or `None` if the format is not supported.
 pub(crate) fn format_pattern(name: &str) -> Option<String> {
     let pattern = match name {
         "date" => DATE.to_owned(),

@@ -19,7 +19,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 }
 
 #[test]
-fn texts_that_both_take_are_taken_and_no_others() {
+fn accepts_exactly_the_texts_that_both_libraries_accept() {
     let corpus = corpus();
     let schemas = list(&corpus, "schemas");
     assert!(schemas.len() >= 100, "{} schemas", schemas.len());
@@ -54,7 +54,7 @@ fn texts_that_both_take_are_taken_and_no_others() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_its_place() {
+fn rejects_unsupported_keywords_with_their_position() {
     let corpus = corpus();
     let mut wrong = Vec::new();
     for case in list(&corpus, "refused") {
@@ -75,9 +75,9 @@ fn what_is_not_supported_is_refused_by_its_place() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// In every state on the way of a text, the closing text leads to an end, byte by byte.
+/// Checks that after each prefix of a text, the closing text leads to a complete answer.
 #[test]
-fn every_beginning_has_its_end() {
+fn closing_text_completes_every_prefix() {
     let corpus = corpus();
     for case in list(&corpus, "schemas") {
         let shape = Shape::of_text(text(case, "schema").as_bytes()).expect("a schema");
@@ -100,15 +100,15 @@ fn every_beginning_has_its_end() {
 }
 
 #[test]
-fn keys_keep_their_order() {
+fn keeps_key_order_and_rejects_duplicate_keys() {
     let json = Json::parse(br#"{"z":1,"a":{"y":2,"b":[]}}"#).expect("JSON");
     assert_eq!(json.to_string(), r#"{"z":1,"a":{"y":2,"b":[]}}"#);
     assert!(Json::parse(br#"{"a":1,"a":2}"#).expect_err("twice").contains("twice"));
 }
 
-/// Before the maximum depth is exceeded, only the shortest completion is allowed.
+/// Beyond the maximum depth, only the shortest completion is allowed.
 #[test]
-fn deep_down_only_the_way_out_is_left() {
+fn allows_only_the_closing_text_beyond_the_maximum_depth() {
     let schema = r##"{"$ref": "#/$defs/n", "$defs": {"n": {
         "type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/n"}}}
     }}}"##;
@@ -135,9 +135,9 @@ fn deep_down_only_the_way_out_is_left() {
     assert!(shape.is_over(&state));
 }
 
-/// Schemas that would take long to read are refused. Schemas that only look like that are read.
+/// Rejects schemas that would take long to compile. Accepts those that only look expensive.
 #[test]
-fn a_schema_cannot_be_a_burden() {
+fn rejects_schemas_that_take_too_long_to_compile() {
     // Each level refers to the level below twice.
     let level = |i: usize| {
         let below = format!("{{\"$ref\": \"#/$defs/{}\"}}", i + 1);

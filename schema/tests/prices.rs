@@ -1,5 +1,5 @@
-//! Prices: the walk that shares states gives the same results as the walk of week 3's day 7, and as
-//! each token alone.
+//! Compares the prices of the walk that shares states with those of the walk of week 3, day 7, and
+//! with the price of each token computed alone.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -88,7 +88,7 @@ fn without_all_bytes(rng: &mut Rng) -> Vocabulary {
 }
 
 #[test]
-fn prices_are_those_of_a_plain_walk() {
+fn prices_match_a_plain_walk_for_random_schemas() {
     let (mut rng, mut states) = (Rng::new(20_262), 0);
     for round in 0..120 {
         let schema = schema(&mut rng, 3);
@@ -103,7 +103,7 @@ fn prices_are_those_of_a_plain_walk() {
 }
 
 #[test]
-fn so_are_those_of_json_and_of_calls() {
+fn prices_match_a_plain_walk_for_json_and_calls() {
     let mut rng = Rng::new(20_263);
     let parameters = r#"{"type": "object", "properties": {"to": {"type": "string"}}}"#;
     let tool = Tool {

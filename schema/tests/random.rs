@@ -1,5 +1,5 @@
-//! Random schemas, and the answers that a model with random logits writes under them. Every answer
-//! is complete and valid, for any vocabulary, logits and budget.
+//! Generates answers from random logits under random schemas. Every answer is complete and valid,
+//! for any vocabulary, logits and budget.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn written(
 }
 
 #[test]
-fn whatever_is_written_under_a_schema_fits() {
+fn every_answer_matches_its_schema() {
     let mut rng = Rng::new(20_260);
     let (mut answers, mut schemas) = (0, 0);
     for _ in 0..200 {
@@ -148,7 +148,7 @@ fn tools() -> Vec<Tool> {
 }
 
 #[test]
-fn a_call_is_whole_once_it_begins() {
+fn every_call_that_begins_is_complete() {
     let mut rng = Rng::new(20_261);
     for (style, free) in
         [(Style::PLAIN, false), (Style::PLAIN, true), (Style::TAGS, false), (Style::TAGS, true)]
@@ -199,7 +199,7 @@ fn a_call_is_whole_once_it_begins() {
             assert_eq!(several.accepts(text.as_bytes()), also, "{style:?} {free}: several: {text}");
         }
     }
-    // A free text may be anything, but a text that begins like a call must continue as one.
+    // A free text may be any text, but once a call has begun, it must be completed.
     let free = Shape::of_calls(&tools(), Style::TAGS, true).expect("tools");
     for (text, is) in [
         ("", true),

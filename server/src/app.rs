@@ -144,7 +144,7 @@ impl App {
         // Text that cannot fit is not tokenized at all.
         let (bytes, room) = (text_len(prompt, tools), most.saturating_mul(self.longest_token));
         if bytes > room {
-            let most = format!("{room} (no text of {most} tokens is longer)");
+            let most = format!("{room}, the maximum length of {most} tokens");
             return Err(too_long(bytes, "bytes", &most));
         }
         let tokens = self.encode(prompt, tools, field)?;

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_key_opens() {
+    fn accepts_only_the_complete_key() {
         assert!(allowed(None, &headers(&[])) && allowed(None, &headers(&["Bearer x"])));
         let key = Some("sk-1");
         assert!(

@@ -35,7 +35,7 @@ use crate::{app::App, engine::Command, routes::router, run_beside};
 
 /// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum number of chunks of an answer that are buffered for the caller. More tokens wait in
+/// Maximum number of chunks of an answer that are buffered for the caller. Other tokens wait in
 /// the client's queue.
 const PIECES: usize = 8;
 

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_counts_what_is_at_most_each_bound() {
+    fn histogram_counts_values_up_to_each_bound() {
         let histogram = Histogram::new(&[1.0, 2.0]);
         for x in [0.5, 1.0, 1.5, 7.0] {
             histogram.note(x);

@@ -1,4 +1,4 @@
-//! Model folders with something wrong in them, and requests that a model cannot serve.
+//! Damaged model folders, and requests that a model cannot serve.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::{
     process::run,
 };
 
-/// `logits` needs the weights and nothing else.
+/// Runs `logits`, which needs no tokenizer.
 fn logits(folder: &Folder, tokens: &str) -> crate::process::Run {
     run(&[
         "logits",
@@ -142,7 +142,7 @@ fn tokens_that_do_not_fit_get_one_line() {
 }
 
 #[test]
-fn a_gguf_file_that_is_not_there_is_no_folder_without_a_tokenizer() {
+fn a_missing_gguf_file_is_reported_as_a_missing_file() {
     let run = run(&["generate", "--model", "nowhere/model.gguf", "-p", "Once"]);
     run.fails_in_one_line("no such file", 1, &["nowhere/model.gguf", "no such file"]);
 }
@@ -158,7 +158,7 @@ fn an_output_that_cannot_be_written_gets_one_line() {
         let run = run(&["logits", "--model", folder.name(), "--tokens", "1", "--out", &out]);
         run.fails_in_one_line(&out, 1, &[&out, "cannot be written"]);
     }
-    // Beside the folder (other tests' folders come and go there) and in it.
+    // No unfinished file is left beside the folder, where other tests' folders are, or in it.
     let name = folder.path.file_name().unwrap().to_string_lossy();
     let beside: Vec<_> = fs::read_dir(folder.path.parent().unwrap())
         .unwrap()

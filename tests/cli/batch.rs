@@ -1,4 +1,4 @@
-//! `batch`: files of requests, good and bad, whole and stopped in the middle.
+//! `batch`: good and bad requests, complete and interrupted runs.
 
 use std::{fs, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{
     process::{Run, command, finished, run, run_with_input},
 };
 
-/// A model with a tokenizer, and a place for files.
+/// A model with a tokenizer, and a folder for files.
 struct Place {
     model: Folder,
     files: Folder,
@@ -39,7 +39,7 @@ impl Place {
         fs::read_to_string(self.files.file("answers.jsonl")).expect("answers")
     }
 
-    /// Every line is whole, and they are in order.
+    /// Returns the answers. Checks that every line is complete and in order.
     fn answers(&self) -> Vec<Json> {
         let text = self.text();
         assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// What `generate` makes of the same prompt.
+/// Returns the text that `generate` prints for the same prompt.
 fn generated(model: &Folder, prompt: &str, more: &[&str]) -> String {
     let args = ["generate", "--model", model.name(), "--week", "2", "-q", "-p", prompt];
     let said = run(&[&args[..], more].concat()).succeeds("generate");
@@ -60,7 +60,7 @@ fn generated(model: &Folder, prompt: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn answers_are_those_of_generate_whoever_else_is_there() {
+fn answers_match_generate_in_any_batch() {
     let mut requests = String::new();
     for (i, prompt) in ["abc", "T", "hello", "abc", "zz"].iter().enumerate() {
         let n = [6, 3, 9, 1, 5][i];
@@ -76,7 +76,7 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
         texts.push(place.text());
         assert_eq!(texts[0], texts[texts.len() - 1], "{options:?}");
     }
-    // Pages for a request and a half: a request has to wait again, and gets the same text.
+    // With pages for one and a half requests, one is preempted, and gets the same text.
     let _ = fs::remove_file(place.files.file("answers.jsonl"));
     let said = place.batch(&["--pages", "2"]).succeeds("two pages");
     assert!(said.stderr.contains("at most 2 of 2 in use"), "{}", said.stderr);
@@ -100,19 +100,19 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
 }
 
 #[test]
-fn a_conversation_is_answered() {
+fn messages_are_answered_like_chat() {
     let place = Place::new(r#"{"messages": [{"role": "user", "content": "hey"}]}"#);
     place.batch(&[]).succeeds("messages");
     let answer = place.answers().remove(0);
-    // ChatML around three letters leaves two places in this context.
+    // ChatML around three letters leaves two positions in this context.
     assert_eq!(answer["usage"]["prompt_tokens"], 22, "{answer}");
     assert_eq!(answer["usage"]["completion_tokens"], 2, "{answer}");
     let said = run_with_input(&["chat", "--model", place.model.name(), "-q"], b"hey\n");
     assert_eq!(said.succeeds("chat").stdout.trim_end_matches('\n'), answer["text"]);
 }
 
-/// The fourth letter of an answer ends it, and is no part of it; a text that does not come ends
-/// nothing.
+/// The stop text is the fourth letter of the answer, which does not include it. A stop text that
+/// does not occur has no effect.
 #[test]
 fn a_stop_text_ends_an_answer() {
     let whole = generated(&Folder::model_with_tokenizer(), "abc", &["-n", "9"]);
@@ -181,9 +181,8 @@ fn a_bad_line_is_named_and_the_others_are_served() {
     }
 }
 
-/// Bytes that are no text make one bad line.
 #[test]
-fn a_line_that_is_no_text() {
+fn a_line_of_invalid_utf8_is_one_bad_line() {
     let place = Place::new("");
     place.files.write(
         "requests.jsonl",
@@ -196,7 +195,7 @@ fn a_line_that_is_no_text() {
 }
 
 #[test]
-fn what_cannot_begin_says_so_in_one_line() {
+fn startup_errors_are_one_line() {
     let place = Place::new("{\"prompt\": \"a\"}\n");
     let [requests, out] = place.names();
     let nowhere = place.files.file("nowhere.jsonl");
@@ -220,7 +219,7 @@ fn what_cannot_begin_says_so_in_one_line() {
         let said = batch(&[&[requests.as_str(), "--out", &out], args].concat());
         said.fails_in_one_line(&args.join(" "), 2, words);
     }
-    // The requests are no answers, and stay what they are.
+    // A file of requests is not a file of answers, so it is not changed.
     let said = batch(&[&requests, "--out", &requests]);
     said.fails_in_one_line("onto itself", 1, &["requests.jsonl:1", "answer with \"index\": 0"]);
     assert_eq!(fs::read_to_string(&requests).unwrap(), "{\"prompt\": \"a\"}\n");
@@ -235,13 +234,13 @@ fn what_cannot_begin_says_so_in_one_line() {
 }
 
 #[test]
-fn a_run_goes_on_where_it_was() {
+fn a_run_resumes_an_incomplete_file() {
     let lines: Vec<_> =
         (1..7).map(|n| format!("{{\"prompt\": \"{}\"}}\n", "ab".repeat(n))).collect();
     let place = Place::new(&lines.concat());
     place.batch(&["-n", "5", "--temperature", "1"]).succeeds("all at once");
     let whole = place.text();
-    // Cut anywhere: between two lines, in a line, in its first bytes, before all.
+    // Cut between two lines, inside a line, in the first bytes, and before everything.
     let third: usize = whole.split_inclusive('\n').take(3).map(str::len).sum();
     for cut in [third, third - 1, third + 1, third + 20, 4, 0] {
         place.files.write("answers.jsonl", &whole.as_bytes()[..cut]);
@@ -255,10 +254,10 @@ fn a_run_goes_on_where_it_was() {
     assert_eq!(place.text(), whole);
 }
 
-/// Killed in the middle, twenty times: the file is never anything but whole answers and at most one
-/// beginning of one, and in the end it is what one run would have written.
+/// Each killed run leaves complete answers and at most one incomplete one. In the end, the file is
+/// what one run would have written.
 #[test]
-fn killed_and_started_again() {
+fn a_batch_survives_twenty_kills() {
     let requests: String =
         (0..40).map(|i| format!("{{\"prompt\": \"{}\"}}\n", "abcd".repeat(1 + i % 4))).collect();
     let place = Place::new(&requests);
@@ -280,7 +279,7 @@ fn killed_and_started_again() {
 }
 
 #[test]
-fn two_runs_do_not_write_one_file() {
+fn rejects_a_file_that_another_run_writes() {
     let place = Place::new("{\"prompt\": \"a\"}\n");
     let held = fs::File::create(place.files.file("answers.jsonl")).unwrap();
     held.lock().unwrap();
@@ -288,7 +287,7 @@ fn two_runs_do_not_write_one_file() {
 }
 
 #[test]
-fn weights_that_are_no_numbers_end_the_batch() {
+fn infinite_weights_end_the_batch() {
     let place = Place::new("{\"prompt\": \"ab\"}\n{\"prompt\": \"cd\"}\n");
     place.model.edit_weights(|bytes| {
         let at = bytes.len() - 2;
@@ -299,13 +298,12 @@ fn weights_that_are_no_numbers_end_the_batch() {
     assert_eq!(place.text(), "");
 }
 
-/// The numbers that the chapter on chunked prefill shows for `models/eval/mixed.jsonl`. They depend
-/// on the lengths of prompts and answers alone, so a tiny model that is asked for the same lengths
-/// gives them too.
+/// The chapter on chunked prefill shows these numbers for `models/eval/mixed.jsonl`. They depend
+/// only on the lengths of prompts and answers, so a tiny model gives the same ones.
 #[test]
 fn a_budget_shortens_the_longest_gap() {
     let mut requests = String::new();
-    // Tokens of each prompt, with the <s> of this tokenizer, and new ones.
+    // Tokens of each prompt, including <s>, and new tokens.
     for (prompt, new) in [(6, 20), (6, 64), (7, 64), (6, 64), (409, 16), (7, 48), (7, 64), (7, 64)]
     {
         let letters = "abcdefg".repeat(60);
@@ -331,7 +329,7 @@ fn a_budget_shortens_the_longest_gap() {
 fn a_summary_counts_the_work() {
     let place = Place::new("{\"prompt\": \"abc\"}\n{\"prompt\": \"d\"}\n");
     let said = place.batch(&["-n", "3", "--watch"]).succeeds("a summary");
-    // Prompts of 4 and 2 tokens with <s>, computed in one step; then two rows in each of two.
+    // One step for prompts of 4 and 2 tokens (with <s>), then two steps of two rows.
     for part in [
         "engine   ",
         "6 prompt tokens and 6 new ones",

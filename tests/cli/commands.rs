@@ -1,4 +1,4 @@
-//! Every command on a model that is whole.
+//! Every command on a complete model.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn logits_are_those_of_the_model() {
+fn logits_match_the_model() {
     let (model, out) = (Folder::model(), Folder::empty());
     let tokens = [3, 50, 0, 3];
     run(&[
@@ -39,7 +39,7 @@ fn logits_are_those_of_the_model() {
 }
 
 #[test]
-fn generate_prints_text_alone_and_speeds_beside_it() {
+fn generate_prints_text_to_stdout_and_speeds_to_stderr() {
     let model = Folder::model_with_tokenizer();
     let generate = |more: &[&str]| {
         run(&[&["generate", "--model", model.name(), "-p", "abc", "-n", "6"], more].concat())
@@ -73,7 +73,7 @@ fn generate_prints_text_alone_and_speeds_beside_it() {
 }
 
 #[test]
-fn a_seed_gives_one_text() {
+fn a_seed_determines_the_text() {
     let model = Folder::model_with_tokenizer();
     let generate = |seed: &str| {
         let args = [
@@ -99,7 +99,7 @@ fn a_seed_gives_one_text() {
 }
 
 #[test]
-fn the_end_has_a_reason() {
+fn generate_reports_why_it_finished() {
     let model = Folder::model_with_tokenizer();
     let full = run(&["generate", "--model", model.name(), "-p", "abc", "-n", "100"])
         .succeeds("a full context");
@@ -120,7 +120,7 @@ fn the_end_has_a_reason() {
 }
 
 #[test]
-fn chat_remembers() {
+fn chat_keeps_earlier_messages() {
     let model = Folder::model_with_tokenizer();
     model.edit_config(
         &format!("\"max_position_embeddings\": {CONTEXT}"),
@@ -140,8 +140,8 @@ fn chat_remembers() {
     // <|im_start|>, "user", line break, "abc", <|im_end|>, line break, <|im_start|>, "assistant",
     // line break: one token a letter.
     assert_eq!(counts[0], 1 + 4 + 1 + 3 + 1 + 1 + 1 + 9 + 1);
-    // The first message and its answer (whose tokens may be read differently when they stand
-    // together), then the second.
+    // The first message, its answer and the second message. The answer's text may be encoded as
+    // other tokens than were generated.
     assert!(counts[1] > counts[0] + 2 + 20, "{counts:?}");
     assert_eq!(counts.len(), 2, "an empty line is no message");
     assert!(two.stdout.lines().count() >= 2, "{}", two.stdout);
@@ -159,7 +159,7 @@ fn chat_remembers() {
 }
 
 #[test]
-fn chat_obeys_the_folders_template() {
+fn chat_uses_the_folders_template() {
     let model = Folder::model_with_tokenizer();
     model.write(
         "tokenizer_config.json",
@@ -184,7 +184,7 @@ fn chat_obeys_the_folders_template() {
 }
 
 #[test]
-fn a_model_without_a_chat_template_says_so() {
+fn chat_without_a_template_is_an_error() {
     let model = Folder::model_with_tokenizer();
     let json = std::fs::read_to_string(model.path.join("tokenizer.json")).unwrap();
     model.write("tokenizer.json", json.replace("<|im_start|>", "<|begin|>").as_bytes());
@@ -196,8 +196,8 @@ fn a_model_without_a_chat_template_says_so() {
     );
 }
 
-/// A generation long enough to be ended before it ends by itself, and short enough that a test
-/// which fails does not hang.
+/// Starts a generation that is long enough to be interrupted, and short enough that a failing test
+/// does not hang.
 fn long_generation(model: &Folder) -> std::process::Child {
     model.edit_config(
         &format!("\"max_position_embeddings\": {CONTEXT}"),
@@ -209,7 +209,7 @@ fn long_generation(model: &Folder) -> std::process::Child {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let model = Folder::model_with_tokenizer();
     let mut child = long_generation(&model);
     let mut byte = [0];

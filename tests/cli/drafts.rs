@@ -1,4 +1,4 @@
-//! What makes an answer come sooner and changes nothing in it: `--draft` and `--cache`.
+//! `--draft` and `--cache`: answers come sooner and stay the same.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn embedded(name: &str) -> String {
 
 const PROMPT: &str = "Once upon a time there was a girl named Lily. Lily had a red ball.";
 
-/// Words of one prompt of the embedded model, with these options.
+/// Continues `PROMPT` with the embedded model and these options.
 fn story(more: &[&str]) -> Run {
     let mut args = vec!["generate", "-p", PROMPT, "-n", "30", "--week", "2", "-j", "1"];
     args.extend(more);
@@ -67,7 +67,7 @@ fn a_draft_model_with_another_vocabulary_is_refused() {
 }
 
 #[test]
-fn what_needs_the_cache_says_so() {
+fn draft_and_cache_need_the_kv_cache() {
     for option in [["--draft", "lookup"], ["--cache", "file"]] {
         let [name, value] = option;
         let refused = run(&["generate", "-p", "a", "--week", "1", name, value]);
@@ -79,7 +79,7 @@ fn what_needs_the_cache_says_so() {
     refused.fails_in_one_line("no such model", 1, &["no-such-model"]);
 }
 
-/// A model of a few letters, and a place for its cache file.
+/// A small model, and the path of its prompt cache file.
 struct Kept {
     model: Folder,
     path: String,
@@ -101,7 +101,7 @@ impl Kept {
         run(&self.args(prompt)).succeeds(prompt)
     }
 
-    /// The same without notes: what is left on standard error are complaints.
+    /// Runs with `-q`, so that standard error has only warnings. Returns both outputs.
     fn complaints(&self, prompt: &str) -> (String, String) {
         let said = run(&[&self.args(prompt)[..], &["-q"]].concat()).succeeds(prompt);
         (said.stdout, said.stderr)
@@ -115,9 +115,9 @@ impl Kept {
 }
 
 #[test]
-fn a_second_run_computes_the_last_token_alone() {
+fn a_second_run_computes_only_the_last_token() {
     let kept = Kept::new();
-    // With <s>, one token for each letter.
+    // One token for each letter, plus <s>.
     for (prompt, found) in [
         ("abcdefg", "0 of 8"),
         ("abcdefg", "7 of 8"),
@@ -134,7 +134,7 @@ fn a_second_run_computes_the_last_token_alone() {
 }
 
 #[test]
-fn a_conversation_keeps_its_prompt_too() {
+fn chat_saves_its_prompt() {
     let kept = Kept::new();
     let chat = || {
         let args =
@@ -152,10 +152,10 @@ fn a_conversation_keeps_its_prompt_too() {
     assert_eq!(notes(&second), ["3 of 4", "0 of 4"]);
 }
 
-/// Whatever the file is, the answer is right, and one line says what was wrong. Then the file is as
-/// new.
+/// The answer does not change. One line reports what is wrong with the file, and the file is
+/// replaced.
 #[test]
-fn a_damaged_file_costs_a_line_and_no_answer() {
+fn a_damaged_file_is_reported_and_replaced() {
     let kept = Kept::new();
     let (text, quiet) = kept.complaints("abcdefg");
     assert_eq!((text.as_str(), quiet.as_str()), (kept.alone("abcdefg").as_str(), ""));
@@ -181,7 +181,7 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
         assert!(said.starts_with(&start) && said.ends_with(end), "{what}: {said}");
         assert!(fs::read(&kept.path).unwrap() == good, "{what}: the file is as new");
     }
-    // Of another model, and of other numbers.
+    // Files of another model, and of another cache type.
     let other = Kept { model: Folder::model_with_tokenizer(), path: kept.path.clone() };
     other.model.edit_weights(|bytes| {
         let at = bytes.len() - 2;
@@ -194,7 +194,7 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
     assert!(said.contains("found an f16 cache") && said.lines().count() == 1, "{said}");
 }
 
-/// A file of another kind stays as it is: it may be the learner's work.
+/// A file of another kind is not changed, because it may be the learner's work.
 #[test]
 fn a_file_that_is_no_cache_is_never_replaced() {
     let kept = Kept::new();
@@ -214,7 +214,7 @@ fn a_file_that_is_no_cache_is_never_replaced() {
 }
 
 #[test]
-fn a_place_that_is_no_file_costs_a_line() {
+fn a_path_that_cannot_be_a_file_is_reported() {
     let kept = Kept::new();
     let text = kept.alone("abc");
     let folder = Folder::empty();
@@ -226,13 +226,13 @@ fn a_place_that_is_no_file_costs_a_line() {
     }
 }
 
-/// Nothing is left of a file that could not be written to its end.
+/// A file that could not be written completely is removed.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_costs_a_line() {
+fn a_full_disk_is_reported_in_one_line() {
     let kept = Kept::new();
     let text = kept.alone("abcdefg");
-    // A file may have one block of 512 bytes; the signal of that is ignored, so writing fails.
+    // Limits files to one block of 512 bytes. The signal is ignored, so writing fails.
     let args = [&kept.args("abcdefg")[..], &["-q"]].concat();
     let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
     let said = std::process::Command::new("sh")
@@ -253,10 +253,10 @@ fn a_full_disk_costs_a_line() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Killed at any moment from the first byte of the new file to its name: the old file is there, or
-/// none if there was none, and the next run is not disturbed by what the killed one has left.
+/// Kills the program at different moments while it saves. The file is the old one or the new one,
+/// and the next run works despite what a killed one left.
 #[test]
-fn killed_while_a_file_is_saved() {
+fn a_kill_while_saving_leaves_the_old_or_the_new_file() {
     let kills = std::env::var("TINY_LLM_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12u32);
     let kept = Kept::new();
     let prompts = ["abcdefghijkl", "mnopqrstabcdefgh"];
@@ -275,12 +275,12 @@ fn killed_while_a_file_is_saved() {
             None => drop(fs::remove_file(&kept.path)),
         }
         let mut child = command(&kept.args(prompts[new])).spawn().unwrap();
-        // What is written has this name until it is whole.
+        // The new file has this name until it is complete.
         let unfinished = kept.model.file(&format!(".prompt.cache.{}.unfinished", child.id()));
         while !Path::new(&unfinished).exists() && child.try_wait().unwrap().is_none() {
             std::hint::spin_loop();
         }
-        // Then a moment more, another one each time.
+        // Then waits up to 175 µs, different in each run.
         let end = Instant::now() + Duration::from_micros(u64::from(runs * 7919 % 8 * 25));
         while Instant::now() < end {
             std::hint::spin_loop();

@@ -1,4 +1,4 @@
-//! `experts`, and what models with experts refuse.
+//! `experts`, and the commands that reject models with experts.
 
 use std::{fs, path::Path};
 
@@ -10,14 +10,14 @@ fn mixture() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-mixture").display().to_string()
 }
 
-/// Two of eight experts are read for a letter, in each of two layers.
+/// A token is computed by two of eight experts in each of two layers.
 #[test]
 fn experts_of_a_text_are_shown() {
     let said = run(&["experts", "-p", "a fox", "--tokens"]).succeeds("experts");
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert_eq!(lines[..5].iter().filter(|line| line.starts_with('"')).count(), 5, "{lines:?}");
     assert!(lines[4].starts_with("\"x\""), "{lines:?}");
-    // Three matrices of 32 × 64 numbers in bf16, twice, in two layers.
+    // Three bf16 matrices of 32 × 64 numbers, for two experts, in two layers.
     let bytes = 3 * 32 * 64 * 2 * 2 * 2;
     let cost = lines.last().expect("a line");
     assert!(cost.starts_with(&format!("a token reads {bytes} bytes of expert weights")), "{cost}");
@@ -38,9 +38,8 @@ fn a_model_with_experts_writes_words() {
     assert!(said.stdout.contains("ime, there was a "), "{}", said.stdout);
 }
 
-/// Many at once, in pages and budgets, say what each says alone.
 #[test]
-fn a_batch_of_a_model_with_experts_says_what_each_says_alone() {
+fn batch_of_a_model_with_experts_matches_generate() {
     let (model, files) = (mixture(), Folder::empty());
     let prompts = ["once upon a t", "a fox", "the ", "once upon a time, th"];
     let request = |prompt| format!("{{\"prompt\": \"{prompt}\", \"max_tokens\": 20}}\n");
@@ -67,7 +66,7 @@ fn a_batch_of_a_model_with_experts_says_what_each_says_alone() {
 }
 
 #[test]
-fn what_it_does_not_do_is_refused() {
+fn unsupported_commands_reject_models_with_experts() {
     let model = mixture();
     for (args, code, words) in [
         (&["experts", "--model", "models/tiny-story", "-p", "a"][..], 1, &["no experts"][..]),

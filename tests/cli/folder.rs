@@ -1,4 +1,4 @@
-//! Model folders made on the fly, and removed again.
+//! Temporary model folders.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::process::run;
 
-/// A folder of this test run's own.
+/// A folder with a unique name, which is removed when this is dropped.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
 }
@@ -18,21 +18,21 @@ pub(crate) const VOCABULARY: usize = 51;
 pub(crate) const CONTEXT: usize = 24;
 
 impl Folder {
-    /// A place where nothing is yet.
+    /// Returns a path that does not exist.
     pub(crate) fn absent() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         Self { path: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name) }
     }
 
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(crate) fn empty() -> Self {
         let folder = Self::absent();
         fs::create_dir_all(&folder.path).expect("the target folder is writable");
         folder
     }
 
-    /// The tiny model without a stop token: its random choices must not end a test early.
+    /// Creates the tiny model without a stop token, so that no random choice ends a test early.
     pub(crate) fn model() -> Self {
         let folder = Self::absent();
         run(&["synth", "--like", "tiny", "--out", folder.name(), "--seed", "7"]).succeeds("synth");
@@ -40,8 +40,8 @@ impl Folder {
         folder
     }
 
-    /// The tiny model with a tokenizer: single letters, ChatML's tokens, and `<s>` before every
-    /// text.
+    /// Creates the tiny model with a tokenizer: single letters, ChatML's tokens, and `<s>` before
+    /// every text.
     pub(crate) fn model_with_tokenizer() -> Self {
         let folder = Self::model();
         let special = ["<unk>", "<s>", "<|im_start|>", "<|im_end|>"].map(str::to_owned);
@@ -90,7 +90,7 @@ impl Folder {
         fs::write(self.path.join(name), bytes).expect("the target folder is writable");
     }
 
-    /// Replaces text in `config.json` that must be there.
+    /// Replaces text in `config.json`. The text must be there.
     pub(crate) fn edit_config(&self, from: &str, to: &str) {
         let json = fs::read_to_string(self.path.join("config.json")).expect("synth wrote it");
         assert!(json.contains(from), "no {from} in {json}");

@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn a_transposed_table_lies_in_the_same_bytes() {
+fn layout_shows_that_transpose_moves_no_bytes() {
     let said = run(&["layout", "4,2", "transpose", "contiguous"]).succeeds("layout");
     let expected = "\
 F32, PyTorch's shape [4, 2]
@@ -30,7 +30,7 @@ contiguous
 }
 
 #[test]
-fn steps_that_do_not_fit_are_refused() {
+fn layout_rejects_steps_that_do_not_fit() {
     for (args, code, words) in [
         (&["layout", "4,64", "transpose", "--type", "q4_0"][..], 1, &["Q4_0", "[64, 4, 1, 1]"][..]),
         (&["layout", "4,48", "--type", "q4_0"], 1, &["48", "32"]),
@@ -51,7 +51,7 @@ fn steps_that_do_not_fit_are_refused() {
     }
 }
 
-/// Words of the embedded model, with these options.
+/// Generates with the embedded model and these options.
 fn story(more: &[&str]) -> Run {
     let prompt = "Once upon a time there was a girl named Lily.";
     let mut args = vec!["generate", "-p", prompt, "-n", "30", "--week", "2"];
@@ -82,7 +82,7 @@ fn a_graph_gives_the_same_logits() {
 }
 
 #[test]
-fn a_model_is_drawn() {
+fn graph_draws_every_edge() {
     let folder = Folder::empty();
     let svg = folder.file("graph.svg");
     let said = run(&["graph", "--rows", "3", "--dot", "-", "--svg", &svg]).succeeds("graph");
@@ -93,9 +93,9 @@ fn a_model_is_drawn() {
     assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
 }
 
-/// What each node for itself would take, what is needed at once, and two plans; the same in place.
+/// The output has the sum of all nodes, the lower bound and two plans, then the same in place.
 #[test]
-fn a_plan_takes_less() {
+fn plans_are_at_most_a_quarter_of_the_sum() {
     for rows in ["1", "40"] {
         let said = run(&["graph", "--memory", "--rows", rows]).succeeds("graph --memory");
         let bytes: Vec<usize> = said
@@ -112,7 +112,6 @@ fn a_plan_takes_less() {
     }
 }
 
-/// On whatever backends, the same text; and what is copied between them is counted.
 #[test]
 fn backends_write_the_same_text() {
     let expected = story(&[]).stdout;
@@ -145,7 +144,7 @@ fn splits_are_shown() {
 }
 
 #[test]
-fn backends_that_cannot_be_are_refused() {
+fn invalid_backends_are_rejected() {
     for (args, code, words) in [
         (
             &["generate", "-p", "a", "--week", "2", "--backend", "cpu"][..],

@@ -1,5 +1,5 @@
-//! What strangers tried: devices and links as outputs, signals, full disks, tensors that no model
-//! has, numbers that are none, and names of a megabyte.
+//! Unusual inputs and outputs: devices, pipes and links as outputs, signals, full disks, unknown
+//! tensors, NaN weights, and names of a megabyte.
 
 use std::{fs, path::Path};
 
@@ -10,16 +10,15 @@ fn embedded() -> String {
 }
 
 #[test]
-fn more_threads_than_a_system_starts_are_refused() {
+fn rejects_zero_threads_and_more_than_1024() {
     for threads in ["0", "1025", "100000"] {
         let refused = run(&["bench", "--model", &embedded(), "--week", "2", "-j", threads]);
         refused.fails_in_one_line(threads, 2, &["--threads", "from 1 to 1024"]);
     }
 }
 
-/// A rate of a prompt that was not run would be a number out of nothing.
 #[test]
-fn no_new_tokens_have_no_rate() {
+fn generate_of_no_tokens_reports_no_rate() {
     let said = run(&["generate", "-p", "Once", "-n", "0"]).succeeds("-n 0");
     assert!(said.stderr.contains("prefill  0 of 1 token computed\n"), "{}", said.stderr);
     assert!(!said.stderr.contains("tokens/s"), "{}", said.stderr);
@@ -28,7 +27,7 @@ fn no_new_tokens_have_no_rate() {
 #[test]
 fn tensors_that_the_model_does_not_have_are_refused() {
     let folder = Folder::model();
-    // As many layers in the file, one fewer in the configuration.
+    // The configuration has one layer fewer than the file.
     folder.edit_config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
     for week in ["1", "2"] {
         let out = folder.file("out.safetensors");
@@ -59,7 +58,7 @@ fn experts_are_refused() {
     refused.fails_in_one_line("experts", 1, &["config.json", "\"num_experts\"", "found 8"]);
 }
 
-/// The error quotes a name of the file; a screen still holds it.
+/// The error stays short, even if it quotes the name.
 #[test]
 fn a_name_of_a_megabyte_does_not_fill_the_screen() {
     let folder = Folder::model();
@@ -81,7 +80,6 @@ fn a_name_of_a_megabyte_does_not_fill_the_screen() {
     assert!(said.stderr.len() < 2000, "{} bytes", said.stderr.len());
 }
 
-/// A NaN is told with the file that holds it.
 #[test]
 fn quantize_names_the_file_of_a_nan() {
     let folder = Folder::model();
@@ -120,7 +118,7 @@ mod unix {
         refused.fails_in_one_line("a device", 1, &["/dev/null", "found a device or a pipe"]);
     }
 
-    /// The link stays, and the file behind it is the new one.
+    /// The link stays, and its target is replaced.
     #[test]
     fn quantize_follows_a_link() {
         let (folder, other) = (Folder::empty(), Folder::empty());
@@ -139,7 +137,7 @@ mod unix {
         refused.fails_in_one_line("to nothing", 1, &["link.gguf", "broken link"]);
     }
 
-    /// A signal that asks the program to end finds it in the middle of a file.
+    /// The program gets the signal while it writes a file.
     #[test]
     fn a_signal_leaves_nothing_unfinished() {
         let folder = Folder::empty();
@@ -151,7 +149,7 @@ mod unix {
         ] {
             let mut child = command(&args).spawn().unwrap();
             let pid = child.id().to_string();
-            // Until it has begun to write, or is done already.
+            // Waits until it has begun to write, or has ended.
             for _ in 0..2000 {
                 let begun = fs::read_dir(&folder.path).unwrap().count() > 0;
                 if begun || child.try_wait().unwrap().is_some() {
@@ -168,12 +166,11 @@ mod unix {
         }
     }
 
-    /// The system says what is wrong, and the program says with which file.
     #[test]
-    fn a_full_disk_is_told_with_the_file() {
+    fn a_full_disk_is_reported_with_the_file() {
         let folder = Folder::empty();
         let out = folder.file("out.gguf");
-        // No disk is filled here: the process may write no file of more than a megabyte.
+        // `ulimit` limits the size of files, which fails like a full disk.
         let limited = |arguments: &str| {
             let script = format!("trap '' XFSZ; ulimit -f 1024; exec {arguments}");
             finished(Command::new("sh").args(["-c", &script]).output().unwrap())
@@ -197,13 +194,13 @@ fn a_folder_is_inspected() {
     run(&["inspect", "nowhere"]).fails_in_one_line("nothing", 1, &["nowhere"]);
 }
 
-/// A weight that is NaN or infinite is refused: the tensor is named, and nothing is written.
+/// The error names the tensor, and nothing is written.
 #[test]
-fn weights_that_are_no_numbers_are_named() {
+fn nan_and_infinite_weights_are_rejected() {
     let (folder, file) = (Folder::model_with_tokenizer(), Folder::empty());
     let gguf = file.file("tiny.gguf");
     run(&["synth", "--like", "tiny", "--type", "f32", "--out", &gguf]).succeeds("synth");
-    // The last four bytes of both are the last weight of some tensor.
+    // The file ends with the last weight of some tensor.
     let infinite = |bytes: &mut Vec<u8>, weight: &[u8]| {
         let at = bytes.len() - weight.len();
         bytes[at..].copy_from_slice(weight);
@@ -226,7 +223,7 @@ fn weights_that_are_no_numbers_are_named() {
         assert!(!Path::new(&out).exists(), "no file of what is no number");
     }
     let mut bytes = fs::read(&gguf).unwrap();
-    // What lies behind the last tensor fills the file up to a multiple of its alignment.
+    // Up to 31 bytes of padding follow the last tensor.
     let at = bytes.len() - 64;
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     file.write("nan.gguf", &bytes);

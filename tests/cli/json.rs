@@ -1,4 +1,4 @@
-//! `--json`, `--schema` and `response_format`: answers that parse, and fit.
+//! `--json`, `--schema` and `response_format`: answers parse and fit the schema.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn object(text: &str) -> Json {
 }
 
 #[test]
-fn every_budget_gives_an_object() {
+fn any_token_limit_gives_an_object() {
     for n in ["2", "3", "4", "7", "30"] {
         for more in [&["--temperature", "0"][..], &["--temperature", "1.5", "--seed", n]] {
             let said = story(&[&["-n", n], more].concat()).succeeds(&format!("-n {n} {more:?}"));
@@ -35,14 +35,14 @@ fn every_budget_gives_an_object() {
 }
 
 #[test]
-fn what_cannot_be_says_so_in_one_line() {
+fn impossible_options_are_rejected_in_one_line() {
     story(&["-n", "1"]).fails_in_one_line("one token", 1, &["a limit of 1", "at least 2", "{}"]);
     story(&["-n", "9", "--draft", "lookup"]).fails_in_one_line("drafts", 2, &["--draft", "--json"]);
     story(&["-n", "9", "--week", "1"]).fails_in_one_line("week 1", 2, &["--week 1", "--json"]);
 }
 
 #[test]
-fn each_line_of_a_batch_has_its_own_form() {
+fn each_line_of_a_batch_has_its_own_format() {
     let files = Folder::empty();
     let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
     let form = |name: &str| format!(r#""response_format": {{"type": "{name}"}}"#);
@@ -94,10 +94,9 @@ fn each_line_of_a_batch_has_its_own_form() {
     assert_eq!(text(&all[1]), text(&plain[1]), "a line may ask for text all the same");
 }
 
-/// Forms and drafts in one batch: whoever proposes, the file is the same to the byte, and every answer
-/// with a form parses.
+/// The file has the same bytes with any proposer, and every JSON answer parses.
 #[test]
-fn drafts_change_no_form() {
+fn drafts_change_no_json_answer() {
     let files = Folder::empty();
     let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
     let form = r#""response_format": {"type": "json_object"}"#;
@@ -133,13 +132,13 @@ fn drafts_change_no_form() {
     }
 }
 
-/// Not in the order of the alphabet.
+/// The properties are not in alphabetical order.
 const SCHEMA: &str = r#"{"type": "object", "properties": {
     "name": {"type": "string", "minLength": 1, "maxLength": 9},
     "age": {"type": "integer", "minimum": 3, "maximum": 12}, "home": {"enum": ["cave", "tree"]}},
     "required": ["name", "home"], "additionalProperties": false}"#;
 
-/// Whether a text is an object of that schema.
+/// Checks that a text is an object that fits the schema.
 #[track_caller]
 fn fits(text: &str) {
     let value = object(text);
@@ -157,7 +156,7 @@ fn fits(text: &str) {
 }
 
 #[test]
-fn every_budget_gives_what_a_schema_asks_for() {
+fn any_sufficient_token_limit_gives_an_answer_that_fits() {
     let files = Folder::empty();
     let path = files.file("schema.json");
     fs::write(&path, SCHEMA).expect("a file");

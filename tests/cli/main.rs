@@ -1,9 +1,7 @@
-//! The command line as a user meets it: the binary is run, and what it prints and returns is looked
-//! at.
+//! Tests the command line: runs the binary, and checks its output and exit code.
 //!
-//! With the feature `reference` everything is checked. Without it the learner's code runs, in which
-//! any task may still be missing: then each command must work or say in one line which task it
-//! needs.
+//! With the feature `reference`, everything is checked. Without it, the learner's code runs, and
+//! any task may be missing. Then each command must work, or report in one line which task it needs.
 #![cfg_attr(
     not(feature = "reference"),
     allow(dead_code, reason = "the damaged folders are for the reference alone")

@@ -53,7 +53,7 @@ impl Cache {
             let target = Path::new("../../blobs").join(blob.file_name().unwrap());
             std::os::unix::fs::symlink(target, link).unwrap();
         }
-        // Where links need a privilege, the file itself is in the snapshot.
+        // Links may need a privilege here, so the snapshot has the file itself.
         #[cfg(not(unix))]
         fs::rename(blob, link).unwrap();
     }

@@ -1,4 +1,4 @@
-//! NaN and infinity: refused in weights, and never a text.
+//! NaN and infinity: rejected in weights, and in logits before they become text.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use crate::{
     process::{run, run_with_input},
 };
 
-/// Changes a tensor of a GGUF file, in its bytes.
+/// Edits the bytes of a tensor in a GGUF file.
 fn edit(file: &str, tensor: &str, edit: impl FnOnce(&mut [u8], TensorType)) {
     let gguf = Gguf::open(Path::new(file)).expect("synth wrote it");
     let info = gguf.tensor(tensor).unwrap_or_else(|| panic!("{tensor} in {file}"));
@@ -22,8 +22,8 @@ fn edit(file: &str, tensor: &str, edit: impl FnOnce(&mut [u8], TensorType)) {
     fs::write(file, bytes).expect("the target folder is writable");
 }
 
-/// Each type of weights, and a scale in each: the tensor and the place are named when the model is
-/// loaded.
+/// A scale or a number of each type is NaN or infinite. Loading reports the tensor and the
+/// position.
 #[test]
 fn weights_that_are_not_finite_are_refused() {
     let folder = Folder::empty();
@@ -58,7 +58,7 @@ fn weights_that_are_not_finite_are_refused() {
     }
 }
 
-/// A model of the repository whose first norm has weights of 3·10³⁸.
+/// Returns a copy of an embedded model whose first norm has weights of 3·10³⁸.
 fn poisoned(model: &str) -> Folder {
     let folder = Folder::empty();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(model);
@@ -73,7 +73,7 @@ fn poisoned(model: &str) -> Folder {
             str::from_utf8(&bytes[8..8 + header]).expect("text").parse().expect("a header");
         let offsets = &json["model.layers.0.input_layernorm.weight"]["data_offsets"];
         let at = |i: usize| 8 + header + offsets[i].as_u64().expect("a number") as usize;
-        // In bf16.
+        // 3·10³⁸ in bf16.
         bytes[at(0)..at(1)].as_chunks_mut().0.fill([0x62u8, 0x7f]);
     });
     folder
@@ -81,9 +81,9 @@ fn poisoned(model: &str) -> Folder {
 
 const WORDS: [&str; 1] = ["NaN or infinite"];
 
-/// Finite weights whose products are not: every command ends in one line.
+/// The weights are finite, but their products are not. Every command fails with one line.
 #[test]
-fn no_command_writes_a_text_of_nan() {
+fn every_command_rejects_nan_logits() {
     let model = poisoned("tiny-story");
     let with = |args: &[&str]| {
         let [command, rest @ ..] = args else { panic!("a command") };
@@ -122,7 +122,7 @@ fn a_batch_says_which_lines_failed() {
 }
 
 #[test]
-fn a_streamed_model_says_so() {
+fn stream_rejects_nan_logits() {
     let model = poisoned("tiny-llm");
     let file = model.file("tiny.stream");
     run(&["stream-pack", model.name(), &file]).succeeds("every weight is finite");

@@ -1,5 +1,5 @@
-//! What goes wrong before any model runs, whatever the solution: options, input, the tokenizer; and
-//! `synth`, which needs none.
+//! Errors before any model runs, with any solution: options, input and the tokenizer. Also `synth`,
+//! which runs no model.
 
 use crate::{
     folder::{Folder, VOCABULARY},
@@ -58,7 +58,7 @@ fn a_wrong_option_gets_one_line() {
 }
 
 #[test]
-fn help_and_version_are_answers() {
+fn help_and_version_succeed() {
     let help = run(&["--help"]).succeeds("--help");
     for command in [
         "generate",
@@ -171,14 +171,14 @@ fn synth_writes_a_whole_folder_or_none() {
         .map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16))
         .collect();
     let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
-    // Five standard errors of a deviation from 1,020 values: 5 / √2040 of it.
+    // Five standard errors. For the deviation of 1,020 values, one is 1 / √2040 of it.
     assert!((deviation / 0.02 - 1.0).abs() < 0.11, "standard deviation {deviation}");
 }
 
-/// The network is another program's, which cargo builds: this one has only the options.
+/// The network code is in other programs, which cargo builds and runs.
 #[cfg(unix)]
 #[test]
-fn serving_becomes_the_program_that_has_the_network() {
+fn serve_and_fetch_run_other_programs() {
     if cfg!(feature = "serve") {
         return;
     }
@@ -193,7 +193,7 @@ fn serving_becomes_the_program_that_has_the_network() {
     ] {
         assert!(said.contains(words), "{words:?} in {said}");
     }
-    // So is what fetches, and it reads its options.
+    // `fetch` is another program too, which parses its own options.
     let mut command = self::command(&["fetch", "owner/name:Q4_0", "--dry-run", "--help"]);
     let said = finished(command.env("CARGO", "echo").output().expect("the binary starts"));
     let said = said.succeeds("fetch").stdout;

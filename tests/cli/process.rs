@@ -12,8 +12,8 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// The command, not yet started. Backtraces are asked for, because some environments do, and none
-/// may be printed.
+/// Returns the command, not yet started. Sets `RUST_BACKTRACE`, as some environments do, because no
+/// backtrace may be printed.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm"));
     command
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &[&str]) -> Run {
 /// Runs with these bytes on standard input.
 pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Run {
     let mut child = command(args).stdin(Stdio::piped()).spawn().expect("the binary starts");
-    // It may end without reading all of it.
+    // The binary may end without reading all input.
     let _ = child.stdin.take().expect("piped").write_all(input);
     finished(child.wait_with_output().expect("the binary ends"))
 }
@@ -47,7 +47,7 @@ pub(crate) fn finished(output: Output) -> Run {
 }
 
 impl Run {
-    /// Passes if it failed with this code, one line that has all these words, and nothing on
+    /// Checks that it failed with this code, one line that has all these words, and nothing on
     /// standard output.
     #[track_caller]
     pub(crate) fn fails_in_one_line(&self, what: &str, code: i32, words: &[&str]) {
@@ -61,7 +61,7 @@ impl Run {
         assert!(!stderr.contains("panicked") && !stderr.contains("backtrace"), "{what}: {stderr}");
     }
 
-    /// Passes if it succeeded.
+    /// Checks that it succeeded.
     #[track_caller]
     pub(crate) fn succeeds(self, what: &str) -> Self {
         assert_eq!(self.code, 0, "{what}: exit code\n{}\n{}", self.stdout, self.stderr);

@@ -1,4 +1,4 @@
-//! `quantize`: from folders and files, and what it refuses.
+//! `quantize`: from folders and files, and what it rejects.
 
 use std::{ops::ControlFlow, path::Path};
 
@@ -37,14 +37,14 @@ fn logits(model: &str) -> Tensor {
         .unwrap()
 }
 
-/// 6 query heads, 2 of keys, and rows that RoPE pairs in another order: week 1 computes from the
-/// folder, week 2 from the file.
+/// The model has 6 query heads and 2 key heads. The file has their rows in another order, for RoPE.
+/// Week 1 computes from the folder, week 2 from the file.
 #[test]
 fn a_llama_folder_and_its_file_give_the_same_logits() {
     let (folder, synthetic) = (Folder::model(), Folder::empty());
     run(&["synth", "--like", "tiny", "--type", "f32", "--out", &synthetic.file("keys.gguf")])
         .succeeds("synth");
-    // The folder has no tokenizer; the keys of the same shape serve.
+    // The folder has no tokenizer, so the metadata of a file with the same shape is used.
     let metadata = Gguf::open(synthetic.file("keys.gguf").as_ref()).unwrap().metadata;
     let out = synthetic.file("model.gguf");
     let source = Source::folder(&folder.path, metadata).unwrap();
@@ -61,7 +61,7 @@ fn a_llama_folder_and_its_file_give_the_same_logits() {
 }
 
 #[test]
-fn a_folder_becomes_a_file_and_that_another() {
+fn quantizes_a_folder_and_then_the_file() {
     let folder = Folder::empty();
     let (whole, small) = (folder.file("whole.gguf"), folder.file("small.gguf"));
     let said = run(&["quantize", &embedded(), &whole, "--type", "f16"]).succeeds("f16");
@@ -91,8 +91,8 @@ fn a_folder_becomes_a_file_and_that_another() {
     assert_eq!(after.metadata.get("general.quantization_version"), Some(&Value::U32(2)));
     for (old, new) in before.tensors.iter().zip(&after.tensors) {
         assert_eq!((&old.name, &old.shape), (&new.name, &new.shape));
-        // A pattern is for the whole name, so the one for attn_q.weight fits none; of two that fit
-        // the first decides.
+        // A pattern must match the whole name, so the one for attn_q.weight matches none. The first
+        // match decides.
         let expected = match new.name.as_str() {
             _ if new.shape.len() == 1 => TensorType::F32,
             name if name.contains("ffn_") && !name.starts_with("blk.4") => TensorType::Q6_K,
@@ -102,14 +102,14 @@ fn a_folder_becomes_a_file_and_that_another() {
     }
     let refused = run(&["quantize", &whole, &small, "--type", "q8_0"]);
     refused.fails_in_one_line("a file that is there", 1, &[&small, "--force"]);
-    // Also onto itself: it is read until the new file takes its place.
+    // A file may replace itself. It is read until the new file takes its place.
     run(&["quantize", &small, &small, "--type", "q8_0", "--force"]).succeeds("onto itself");
     assert!(Gguf::open(small.as_ref()).is_ok());
     assert_eq!(std::fs::read_dir(&folder.path).unwrap().count(), 2, "nothing unfinished is left");
 }
 
 #[test]
-fn what_cannot_be_written_gets_one_line() {
+fn errors_are_one_line_and_write_nothing() {
     let folder = Folder::empty();
     let out = folder.file("out.gguf");
     let quantize = |more: &[&str]| run(&[&["quantize", &embedded(), &out][..], more].concat());
@@ -157,7 +157,7 @@ fn what_cannot_be_written_gets_one_line() {
     assert!(!Path::new(&out).exists());
 }
 
-/// Rows of 20 and 28 weights hold no block, and a NaN cannot be stored in one.
+/// Rows of 20 and 28 weights are shorter than a block, and a NaN cannot be quantized.
 #[test]
 fn weights_that_do_not_fit_are_refused() {
     let folder = Folder::empty();

@@ -1,9 +1,9 @@
-//! `--repack`: the same texts from weights that were copied into memory.
+//! `--repack`: the same texts from repacked weights.
 
 use crate::{folder::Folder, process::run};
 
 #[test]
-fn answers_do_not_change() {
+fn repack_changes_no_text() {
     let files = Folder::empty();
     let embedded = format!("{}/models/tiny-story", env!("CARGO_MANIFEST_DIR"));
     let prompt = "Once upon a time there was a girl named Lily.";

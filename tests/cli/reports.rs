@@ -1,4 +1,4 @@
-//! Commands that report: of speed, files and scores.
+//! Commands that report speed, files and scores.
 
 use tiny_llm::week2::{blocks::dequantize_row, gguf::Gguf};
 
@@ -37,7 +37,7 @@ fn bench_reports_speed_and_memory() {
     let parameters = 51 * 20 * 2 + 20 + 2 * (2 * 20 + 20 * 48 * 2 + 20 * 16 * 2 + 3 * 20 * 28);
     for field in [
         format!("\"parameters\":{parameters},"),
-        // A token reads neither the embedding, but for its row, nor the five norms.
+        // Neither the embedding, of which a token reads one row, nor the five norms count.
         format!("\"weight_bytes\":{}", 4 * (parameters - 51 * 20 - 5 * 20)),
         "\"decode_tokens_per_second\":".to_owned(),
         "\"memory_peak_bytes\":".to_owned(),
@@ -70,8 +70,8 @@ fn synth_writes_gguf_files_of_every_type() {
             }
             let deviation =
                 (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
-            // The smallest matrix has 64 · 256 weights in 64 blocks, some of whose scales are as
-            // random as the weights.
+            // The tolerance allows for the smallest matrix: 64 · 256 weights in 64 blocks, some of
+            // which have random scales.
             assert!(
                 (deviation / 0.02 - 1.0).abs() < 0.1,
                 "{name}: {} in {}: standard deviation {deviation}",
@@ -176,7 +176,7 @@ fn inspect_lists_what_a_file_holds() {
 }
 
 #[test]
-fn bench_begins_from_nothing_each_time() {
+fn bench_starts_every_repetition_with_an_empty_cache() {
     let folder = Folder::empty();
     let file = folder.file("model.gguf");
     run(&["synth", "--like", "tiny-256", "--type", "q8_0", "--out", &file]).succeeds("synth");
@@ -214,8 +214,8 @@ fn bench_begins_from_nothing_each_time() {
 #[test]
 fn score_counts_by_kind() {
     let model = Folder::model_with_tokenizer();
-    // What the model says greedily after "ab" is what is right; no answer has 48 tokens in a
-    // context of 24.
+    // The right answer is what the model generates greedily after "ab". The context of 24 ends it
+    // before the limit of 48 tokens.
     let said =
         run(&["generate", "--model", model.name(), "-p", "ab", "-q"]).succeeds("generate").stdout;
     let question = |kind: &str, answer: &str| {
@@ -243,7 +243,7 @@ fn score_counts_by_kind() {
     assert_eq!(cells[2], ["place", "2/2", "100.0", "%"]);
     assert_eq!(cells[3], ["all", "3/4", "75.0", "%"]);
     assert!(table.contains("over 2 stories"), "{table}");
-    // Random weights know nothing: about as bad as a guess among 51 tokens.
+    // Random weights are about as bad as a guess among 51 tokens.
     let perplexity: f64 = cells[4][1].parse().unwrap();
     assert!((40.0..65.0).contains(&perplexity), "{table}");
     let one = run(&[&args[..], &["--limit", "1"]].concat()).succeeds("--limit").stdout;
@@ -251,7 +251,7 @@ fn score_counts_by_kind() {
 }
 
 #[test]
-fn a_gguf_file_is_read_like_the_folder_that_it_was_made_from() {
+fn a_gguf_file_gives_the_same_results_as_its_folder() {
     let folder = Folder::empty();
     let (story, file) =
         (concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"), folder.file("story.gguf"));
@@ -288,7 +288,7 @@ fn a_gguf_file_is_read_like_the_folder_that_it_was_made_from() {
         number(&json, "perplexity")
     });
     assert!((perplexities[0] / perplexities[1] - 1.0).abs() < 1e-3, "{perplexities:?}");
-    // `score` says the same of the same stories.
+    // `score` reports the same perplexity for the same stories.
     folder
         .write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
     let score = run(&[
@@ -305,14 +305,14 @@ fn a_gguf_file_is_read_like_the_folder_that_it_was_made_from() {
 }
 
 #[test]
-fn perplexity_of_a_text_goes_by_stretches() {
+fn perplexity_reads_a_text_in_stretches() {
     let model = Folder::model_with_tokenizer();
     model.write("text.txt", b"abcdefghijklmnopqrst");
     let text = model.file("text.txt");
     let perplexity = |more: &[&str]| {
         run(&[&["perplexity", "--model", model.name(), "--text", &text], more].concat())
     };
-    // `<s>` and 20 letters; then twice `<s>` and 9 letters, and once `<s>` and 2.
+    // One stretch of `<s>` and 20 letters. With 10 tokens each: `<s>` and 9, 9 and 2 letters.
     assert!(
         perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretch, 20 tokens\n")
     );

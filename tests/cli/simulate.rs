@@ -4,7 +4,7 @@ use tiny_llm_harness::fixtures::Json;
 
 use crate::process::run;
 
-/// The rows of a simulation, as JSON.
+/// Returns the rows of a simulation as JSON.
 #[track_caller]
 fn simulated(options: &[&str]) -> Vec<Json> {
     let always = ["simulate", "--json", "--cost", "5,1000,20"];
@@ -18,23 +18,23 @@ fn number(row: &Json, name: &str) -> f64 {
 }
 
 #[test]
-fn one_request_at_a_time_costs_what_its_rows_cost() {
-    // Arrivals so rare that nobody meets anybody.
+fn a_request_alone_costs_its_rows_and_positions() {
+    // Arrivals are so rare that no two requests overlap.
     let [row] = &simulated(&["--requests", "50", "--rate", "0.001", "--spread", "0"])[..] else {
         panic!("one row")
     };
     assert_eq!(number(row, "new_tokens"), 50.0 * 64.0);
     assert_eq!(number(row, "steps"), 50.0 * 64.0);
-    // 128 rows that look at 1 to 128 positions: 5 ms + 128 ms + 20 ns of each of 8,256.
+    // 128 rows that read 1 to 128 positions: 5 ms + 128 ms + 8,256 × 20 ns.
     let first = number(&row["first_token_s"], "median");
     assert!((first / 0.133_165 - 1.0).abs() < 0.006, "{first}");
-    // Then one that looks at about 160: 5 ms + 1 ms and a little.
+    // Then one row that reads about 160 positions: 5 ms + 1 ms + 160 × 20 ns.
     let gap = number(&row["gap_s"], "p99");
     assert!((gap / 0.006_003 - 1.0).abs() < 0.006, "{gap}");
 }
 
 #[test]
-fn more_places_serve_more() {
+fn more_slots_give_more_tokens_per_second() {
     let rows = simulated(&["--requests", "300", "--rate", "50", "--max-batch", "1,4,16"]);
     let speeds: Vec<f64> = rows.iter().map(|row| number(row, "tokens_per_second")).collect();
     assert!(speeds.is_sorted(), "{speeds:?}");
@@ -50,7 +50,7 @@ fn a_budget_shortens_the_longest_gap() {
 }
 
 #[test]
-fn few_pages_make_requests_wait_again_and_lose_nobody() {
+fn few_pages_preempt_requests_and_lose_none() {
     let common = ["--requests", "200", "--rate", "20", "--max-batch", "8"];
     let rows = simulated(&[&common[..], &["--pages", "24,1024", "-c", "512"]].concat());
     assert!(number(&rows[0], "preempted") > 0.0, "{}", rows[0]);
@@ -68,10 +68,10 @@ fn a_seed_gives_the_same_table() {
     assert_ne!(with("1"), with("2"));
 }
 
-/// The model itself serves the load: as many tokens as the simulation says, in as many rows where
-/// everybody comes at once.
+/// All requests arrive at once. The engine and the simulation count the same tokens, steps, rows
+/// and pages.
 #[test]
-fn the_model_itself_beside_the_simulation() {
+fn the_real_engine_matches_the_simulation() {
     if cfg!(not(feature = "reference")) {
         return;
     }
@@ -90,7 +90,7 @@ fn the_model_itself_beside_the_simulation() {
         assert_eq!(real[field], simulated_one[field], "{field}");
     }
     assert_eq!(number(real, "new_tokens"), 19.0);
-    // Less than a page for each: 32 positions, in five layers two heads of 64, f16, keys and values.
+    // Less than one page for each: 32 positions, five layers, two heads of 64, f16, K and V.
     let page = 32.0 * 5.0 * 2.0 * 64.0 * 2.0 * 2.0;
     assert!(number(real, "cache_bytes_beyond_for_each") < page, "{real}");
     let alone = ["simulate", "--real-only", "--json", "--trace", file, "--draft", "lookup"];
@@ -130,12 +130,12 @@ fn wrong_options_are_named() {
 }
 
 #[test]
-fn prompts_that_share_a_beginning_are_computed_once_for_each_replica() {
+fn shared_prefixes_are_computed_once_per_replica() {
     let common = ["--requests", "400", "--rate", "0.5", "--shared-prompts", "8", "--replicas", "4"];
     let load = [&common[..], &["--shared-tokens", "512", "--share-prefixes"]].concat();
     let rows = simulated(&[&load[..], &["--routing", "round-robin,prefix"]].concat());
     let [anywhere, home] = [0, 1].map(|i| number(&rows[i], "attached"));
-    // Of 400 beginnings, all but the first in each replica: 32 of them, or 8 where each has a home.
+    // All prefixes but the first ones: 8 in each of 4 replicas, or 8 if each goes to one replica.
     assert!(anywhere / 512.0 <= 400.0 - 32.0 && anywhere / 512.0 > 340.0, "{anywhere}");
     assert!(home / 512.0 <= 400.0 - 8.0 && home > anywhere, "{home}, anywhere {anywhere}");
     let forgetful = simulated(&[&common[..], &["--shared-tokens", "512"]].concat());

@@ -11,7 +11,7 @@ fn embedded(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name).display().to_string()
 }
 
-/// The embedded model as a file.
+/// Packs the embedded model into a file.
 fn packed(folder: &Folder, more: &[&str]) -> String {
     let file = folder.file("tiny.stream");
     run(&[&["stream-pack", &embedded("tiny-llm"), &file], more].concat()).succeeds("stream-pack");
@@ -22,25 +22,25 @@ fn story(file: &str, more: &[&str]) -> Run {
     run(&[&["stream", file, "-p", "Once upon a time", "-n", "12"], more].concat())
 }
 
-/// `peak of budget` in the line about memory.
+/// Returns the peak from the line about memory.
 fn peak(run: &Run) -> usize {
     let line = run.stderr.lines().find(|line| line.starts_with("memory ")).expect("a line");
     line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number of bytes")
 }
 
 #[test]
-fn a_text_does_not_depend_on_memory() {
+fn text_is_independent_of_the_memory_budget() {
     let folder = Folder::empty();
     let file = packed(&folder, &[]);
     let whole = story(&file, &[]).succeeds("stream");
     assert!(whole.stdout.contains("there"), "a story goes on: {:?}", whole.stdout);
-    // Of this prompt no logit is so near another one that int8 would change the text.
+    // For this prompt, no two logits are so close that int8 would change the text.
     let model = embedded("tiny-llm");
     let all = ["generate", "--model", &model, "-p", "Once upon a time", "-n", "12", "--week", "2"];
     assert_eq!(run(&all).succeeds("week 2's engine").stdout, whole.stdout, "as week 2's engine");
     let peak_of_all = peak(&whole);
     assert!(peak_of_all <= 256 * 1024, "{peak_of_all} bytes");
-    // As many bytes are enough; one less is not, and the line that asked for it is named.
+    // The peak is enough as a budget. With one byte less, the error names the line of source.
     let budget = peak_of_all.to_string();
     assert_eq!(story(&file, &["--budget", &budget]).succeeds("its own peak").stdout, whole.stdout);
     story(&file, &["--budget", &(peak_of_all - 1).to_string()]).fails_in_one_line(
@@ -50,7 +50,7 @@ fn a_text_does_not_depend_on_memory() {
     );
     let small = story(&file, &["-c", "64", "--rows", "8", "--quiet"]).succeeds("little memory");
     assert_eq!((small.stdout, small.stderr), (whole.stdout.clone(), String::new()));
-    // Rows that fill up change what is read, and no text.
+    // Padding rows of the vocabulary change what is read, but not the text.
     let padded = packed(&folder, &["--vocabulary", "2000", "--force"]);
     let found = story(&padded, &["--parts"]).succeeds("a filled vocabulary");
     assert_eq!(found.stdout, whole.stdout);
@@ -65,7 +65,7 @@ fn a_text_does_not_depend_on_memory() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn invalid_files_are_rejected_in_one_line() {
     let folder = Folder::empty();
     let file = packed(&folder, &[]);
     let bytes = std::fs::read(&file).unwrap();

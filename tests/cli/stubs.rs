@@ -1,4 +1,4 @@
-//! The learner's code, with any number of tasks still to be done.
+//! The learner's code, with any number of tasks missing.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn every_command_works_or_says_which_task_is_missing() {
         let args = [command, &["--model", model.name()]].concat();
         let run = run_with_input(&args, b"a\n");
         if run.code != 0 {
-            // The first words are those of a stub; a wrong solution has a message of its own.
+            // A stub panics with these words. Any other error means a wrong solution.
             run.fails_in_one_line(
                 &args.join(" "),
                 101,
@@ -55,7 +55,7 @@ fn every_command_works_or_says_which_task_is_missing() {
 }
 
 #[test]
-fn a_stub_is_named() {
+fn a_missing_task_is_named() {
     let source =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/model/weights.rs"))
             .expect("the repository is whole");

@@ -1,5 +1,5 @@
-//! Many clients at once. Every answer that survives is the one that its request gets alone, and when
-//! all have left nothing stays behind.
+//! Many clients at once. Every complete answer is the one that its request gets alone. After all
+//! clients have disconnected, everything is released.
 
 use std::{
     io::Write,
@@ -16,13 +16,13 @@ use crate::{
     program::{Program, until},
 };
 
-/// Clients at once: so many in every verification, and more if that is asked for.
+/// Returns the number of clients at once: `TINY_LLM_CLIENTS`, or 100.
 fn clients() -> usize {
     let said = std::env::var("TINY_LLM_CLIENTS").ok();
     said.map_or(100, |n| n.parse().expect("TINY_LLM_CLIENTS is a number"))
 }
 
-/// Requests that differ in what they ask for; some have a beginning in common.
+/// Number of different requests. Some share a prefix.
 const KINDS: usize = 10;
 
 fn body(kind: usize) -> String {
@@ -43,7 +43,7 @@ fn body(kind: usize) -> String {
     )
 }
 
-/// The texts of a streamed answer, and whether it came to its end. `pause` lies before every piece.
+/// Returns the texts of a streamed answer, which must be complete. Sleeps `pause` after each chunk.
 fn texts(connection: &mut Connection, pause: Duration) -> Vec<String> {
     let head = connection.head();
     assert_eq!(head.status, 200, "{head:?}");
@@ -70,24 +70,24 @@ fn ask(server: &Program, kind: usize, pause: Duration) -> Vec<String> {
     texts(&mut connection, pause)
 }
 
-/// What the `i`-th client does.
+/// Runs the `i`-th client.
 fn client(server: &Program, alone: &[Vec<String>], i: usize) {
     let kind = i % KINDS;
     let mut connection = Connection::open(server.address);
     match i % 10 {
-        // Leaves in the middle.
+        // Disconnects in the middle of the answer.
         7 => {
             connection.post("/v1/completions", &body(kind));
             assert_eq!(connection.head().status, 200);
             let _ = connection.chunk();
         }
-        // Closes the half that it would speak with.
+        // Shuts down its sending half.
         8 => {
             connection.post("/v1/completions", &body(kind));
             let _ = connection.stream.get_ref().shutdown(Shutdown::Write);
             assert!(connection.is_closed());
         }
-        // Talks nonsense, or never comes to an end.
+        // Sends bytes that are not HTTP, or an incomplete request.
         9 if i % 20 == 9 => {
             let _ = connection.stream.get_mut().write_all(&[0x16, 3, 1, 0xff, 0, 0xff, 13, 10]);
             let _ = connection.is_closed();
@@ -118,8 +118,8 @@ fn is_quiet(server: &Program) -> bool {
 }
 
 #[test]
-fn a_crowd_gets_the_answers_of_one_and_leaves_nothing_behind() {
-    // Too few pages for eight at once: a request has to wait again now and then.
+fn many_clients_get_the_answers_of_one_and_leave_nothing_behind() {
+    // With too few pages for eight requests, some are preempted.
     let server = Program::start(&["--max-batch", "8", "--pages", "14", "--max-queue", "4000"]);
     let alone: Vec<_> = (0..KINDS).map(|kind| ask(&server, kind, Duration::ZERO)).collect();
     assert!(alone.iter().all(|texts| !texts[0].is_empty()), "{alone:?}");
@@ -143,7 +143,7 @@ fn a_crowd_gets_the_answers_of_one_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_crowd_that_shares_its_prompts_and_guesses_gets_the_same_answers() {
+fn shared_prefixes_and_drafts_change_no_answer() {
     let options = ["--max-batch", "8", "--pages", "64", "--max-queue", "4000", "--share-prefixes"];
     let server = Program::start(&[&options[..], &["--draft", "lookup"]].concat());
     let alone: Vec<_> = (0..KINDS).map(|kind| ask(&server, kind, Duration::ZERO)).collect();
@@ -153,8 +153,8 @@ fn a_crowd_that_shares_its_prompts_and_guesses_gets_the_same_answers() {
     assert!(metric(server.address, "tiny_llm_drafted_total") > 0.0, "nothing proposed");
 }
 
-/// Prompts of a megabyte cannot fit, and are refused before they are tokenized. A short request does
-/// not wait for them, and less than half of their memory stays with the process.
+/// Prompts of a megabyte are too long, and are rejected before they are tokenized. A short request
+/// does not wait for them, and the process keeps less than half of their memory.
 #[test]
 fn megabyte_prompts_delay_no_short_request_and_keep_no_memory() {
     const LONG: usize = 60;
@@ -192,7 +192,7 @@ fn megabyte_prompts_delay_no_short_request_and_keep_no_memory() {
         start.elapsed()
     });
     println!("beside {LONG} long prompts a short request took {waited:?}");
-    // `--full` asks for larger crowds. It takes a fraction of a second on an idle machine.
+    // Only with `--full`. On an idle machine, the short request takes a fraction of a second.
     if clients() > 100 {
         assert!(waited < Duration::from_secs(10), "{waited:?}");
     }

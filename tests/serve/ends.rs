@@ -1,11 +1,10 @@
-//! How the program begins and ends.
+//! Start and shutdown of the program.
 
 use crate::{client::Connection, program::Program};
 
-/// What a shell reports for Ctrl-C.
 #[cfg(unix)]
 #[test]
-fn told_to_end_it_answers_what_runs_and_its_exit_code_is_0() {
+fn sigterm_finishes_running_requests_and_exits_with_0() {
     let mut server = Program::start(&["--grace", "60"]);
     let mut client = Connection::open(server.address);
     let body =
@@ -24,7 +23,7 @@ fn told_to_end_it_answers_what_runs_and_its_exit_code_is_0() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said_in_one_line() {
+fn a_port_in_use_is_reported_in_one_line() {
     let first = Program::start(&[]);
     let port = first.address.port().to_string();
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story");

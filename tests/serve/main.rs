@@ -1,5 +1,5 @@
-//! `serve` as its users meet it: the program, the embedded model, and a crowd of clients, some of which
-//! behave badly. `server/tests` has the rest, in front of an engine that can be slowed and broken.
+//! Tests the `serve` program with the embedded model and many clients, some of which misbehave.
+//! `server/tests` has the other tests, with an engine that can be slowed down and broken.
 
 #[path = "../../server/tests/http/client.rs"]
 #[allow(dead_code, reason = "shared with the server's own tests")]

@@ -1,4 +1,4 @@
-//! The program, started and ended.
+//! Starts and stops the program.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -16,7 +16,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// With the embedded model, in pages that are shared.
+    /// Starts the server with the embedded model and these additional options.
     pub(crate) fn start(more: &[&str]) -> Self {
         let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story");
         let args = ["serve", "--model", model, "--port", "0", "-c", "256", "-j", "2"];
@@ -43,27 +43,27 @@ impl Program {
         self.child.id()
     }
 
-    /// Asks it to end, as a system does that shuts down.
+    /// Sends SIGTERM.
     #[cfg(unix)]
     pub(crate) fn terminate(&self) {
         let id = self.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
     }
 
-    /// Its exit code, once it has ended, and what else it printed.
+    /// Waits for its end. Returns the exit code, and the rest of standard error.
     pub(crate) fn wait(&mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         self.errors.read_to_string(&mut said).expect("text");
         (self.child.wait().expect("it ends").code(), said)
     }
 
-    /// Open files.
+    /// Returns the number of open files.
     #[cfg(target_os = "linux")]
     pub(crate) fn files(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.id())).expect("a list").count()
     }
 
-    /// Processor time that it has used, in clock ticks (hundredths of a second).
+    /// Returns the processor time used so far, in clock ticks (hundredths of a second).
     #[cfg(target_os = "linux")]
     pub(crate) fn ticks(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).expect("it runs");
@@ -72,7 +72,7 @@ impl Program {
         fields.map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
     }
 
-    /// Memory that it uses, in bytes.
+    /// Returns the resident memory in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
@@ -90,7 +90,7 @@ impl Drop for Program {
     }
 }
 
-/// Waits for something that must come, however busy the machine is.
+/// Waits until `wanted` returns true. Panics after about two minutes.
 #[track_caller]
 pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
     for _ in 0..12_000 {

@@ -1,4 +1,4 @@
-//! What the engine makes of a request's wishes.
+//! Sampling, log probabilities, penalties and JSON of the server's answers.
 
 use tiny_llm_harness::fixtures::Json;
 
@@ -17,7 +17,7 @@ fn number(json: &Json) -> f64 {
 }
 
 #[test]
-fn a_chat_is_answered_as_generate_answers_its_text() {
+fn answers_match_generate_and_chat_matches_completions() {
     let server = Program::start(&[]);
     let body = r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 9, "temperature": 0}"#;
     let said = ask(&server, "/v1/chat/completions", body);
@@ -38,7 +38,7 @@ fn a_chat_is_answered_as_generate_answers_its_text() {
 }
 
 #[test]
-fn log_probabilities_are_ordered_and_the_greedy_one_is_the_largest() {
+fn greedy_token_has_the_largest_log_probability() {
     let server = Program::start(&[]);
     let of = |temperature: &str| {
         let body = format!(
@@ -57,7 +57,7 @@ fn log_probabilities_are_ordered_and_the_greedy_one_is_the_largest() {
     }
     let text: String = (0..8).map(|i| logprobs["tokens"][i].as_str().expect("text")).collect();
     assert_eq!(text, answered, "the tokens are the text's");
-    // The model's own, whatever the temperature that was drawn with.
+    // Log probabilities are the model's own. They do not depend on the temperature.
     let (warm, _) = of("2");
     let (first, own) = (&warm["top_logprobs"][0], &logprobs["top_logprobs"][0]);
     for (token, logprob) in own.as_object().expect("an object") {
@@ -66,7 +66,7 @@ fn log_probabilities_are_ordered_and_the_greedy_one_is_the_largest() {
 }
 
 #[test]
-fn penalties_keep_a_text_from_saying_the_same_again() {
+fn penalties_reduce_repeated_tokens() {
     let server = Program::start(&[]);
     let repeated = |penalties: &str| {
         let body = format!(
@@ -86,7 +86,7 @@ fn penalties_keep_a_text_from_saying_the_same_again() {
 }
 
 #[test]
-fn a_json_object_is_one_whatever_is_drawn() {
+fn json_mode_returns_an_object_for_any_seed() {
     let server = Program::start(&[]);
     for seed in 0..6 {
         let tokens = 8 + 10 * seed;

@@ -59,7 +59,7 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
         }
         Err(error) => problems.push(format!("{error:#}")),
     }
-    // The folder is created with the first hints. From then on, it must be complete.
+    // There may be no hints, but if the folder exists, it must be complete.
     if root.join(hint::FOLDER).exists() {
         problems.extend(hint::problems(root, curriculum));
     }
@@ -254,7 +254,7 @@ required-features = ["week1-day2"]
     }
 
     #[test]
-    fn each_disagreement_is_found_and_named() {
+    fn problems_names_each_disagreement() {
         let root = sound();
         assert_eq!(problems(root.path(), &curriculum()).unwrap(), Vec::<String>::new());
         for (path, from, to, message) in [

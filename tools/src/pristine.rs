@@ -1,4 +1,4 @@
-//! Creates a copy of the repository, in which anything may be changed.
+//! Creates a copy of the repository that steps may change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -222,8 +222,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Builds the tests of some days in the copy `tree`. Their program has other features than
-    /// verification's program, which therefore stays as it is. The two share all other crates.
+    /// Builds the tests of some days in the copy `tree`. Its features differ from those of
+    /// verification's program, which therefore is not replaced. The two share all other crates.
     ///
     /// # Errors
     /// If something does not compile. In the compiler's message, a comment next to a body names the
@@ -328,7 +328,7 @@ pub(crate) fn build(
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));
     let finished = run_quietly(&mut command)?;
-    // Cargo's messages are lines of JSON; the compiler's text is not.
+    // Cargo's messages are lines of JSON. The compiler's text is not.
     let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
     ensure!(finished.status.success(), "the build fails:\n{}", said.join("\n"));
     Ok(finished.output.lines().filter_map(executable).collect())
@@ -346,13 +346,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_gives_its_allocator_away() {
+    fn without_allocator_removes_the_allocator() {
         let text = "use a;\n\n#[global_allocator]\nstatic A: B = B;\n\nfn b() {}\n";
         assert_eq!(without_allocator(text), "use a;\n\n\nfn b() {}\n");
     }
 
     #[test]
-    fn programs_are_read_from_cargos_messages() {
+    fn executable_parses_cargos_messages() {
         let line = r#"{"target":{"name":"all_days"},"executable":"/a/b"}"#;
         assert_eq!(executable(line), Some(("all_days".to_owned(), "/a/b".into())));
         assert_eq!(executable(r#"{"target":{"name":"lib"},"executable":null}"#), None);

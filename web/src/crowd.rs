@@ -1,5 +1,5 @@
-//! Week 3's engine without a model, to show how it schedules requests. The engine itself decides.
-//! Only the model is replaced, by a pass that computes nothing.
+//! Week 3's engine without a model, to show how it schedules requests. Only the model is replaced,
+//! by a pass that computes nothing.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use tiny_llm_reference::{
     },
 };
 
-/// Maximum number of requests. Each token is its request's number, which shows whose row it is.
+/// Maximum number of requests. Each token is its request's number, which identifies the row.
 const MOST: usize = 256;
 
 /// The engine's sizes, as in the options of `cargo llm simulate`.
@@ -72,7 +72,7 @@ impl Crowd {
     /// Submits a request.
     ///
     /// # Errors
-    /// If it could never be served.
+    /// If there are too many requests, or this one could never be served.
     pub fn add(&mut self, prompt: usize, answer: usize) -> Result<()> {
         let (number, most) = (self.requests.len(), self.room.pages * TILE);
         ensure!(number < MOST, "{MOST} requests are enough: start again.");

@@ -22,7 +22,7 @@ thread_local! {
 
 /// Returned by a call that fails.
 const FAILED: i32 = -1;
-/// Returned by [`write_next`] if the text is over.
+/// Returned by [`write_next`] at the end of the text.
 const OVER: i32 = -2;
 
 /// Returns the address of the buffer.
@@ -47,8 +47,8 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Loads the GGUF file in the buffer. `rung` is the index of a rung of the ladder; a negative
-/// number selects the best. Puts a description into the buffer.
+/// Loads the GGUF file in the buffer, and puts a description there. `rung` is the index of a rung
+/// (one set of kernels), slowest first. Any other number selects the fastest.
 #[unsafe(no_mangle)]
 pub extern "C" fn load_model(rung: i32) -> i32 {
     answer(|| {
@@ -74,7 +74,7 @@ pub extern "C" fn begin(temperature: f32, seed: u32) -> i32 {
     })
 }
 
-/// Generates the next token and puts its text into the buffer. Returns −2 if the text is over.
+/// Generates a token and puts its text into the buffer. Returns the token, or −2 at the end.
 #[unsafe(no_mangle)]
 pub extern "C" fn write_next() -> i32 {
     with_writer(|writer| {
@@ -108,7 +108,7 @@ pub extern "C" fn logits() -> i32 {
     })
 }
 
-/// Creates a crowd without requests.
+/// Creates a crowd without requests. Puts its state into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
     answer(|| {

@@ -36,8 +36,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Loads the model in a GGUF file, on this rung of the ladder, or on the fastest if `rung` is
-    /// empty.
+    /// Loads the model in a GGUF file. `rung` is the name of a rung (one set of kernels). An empty
+    /// name selects the fastest.
     ///
     /// # Errors
     /// If the file is malformed, this engine doesn't support its model or tokenizer, or there is no
@@ -125,7 +125,7 @@ impl Writer {
         Ok(Some(token))
     }
 
-    /// Returns the text that a new token adds. A character may be divided among several tokens.
+    /// Returns the text that a new token adds. A character may span several tokens.
     pub fn text_of(&mut self, token: u32) -> String {
         self.stream.push(&self.tokenizer.token_bytes(token))
     }
@@ -140,7 +140,7 @@ impl Writer {
     /// Returns the logits after a prompt, computed in one pass, to compare rungs.
     ///
     /// # Errors
-    /// As [`Writer::begin`].
+    /// In the same cases as [`Writer::begin`].
     pub fn logits(&mut self, prompt: &str) -> Result<Vec<f32>> {
         self.begin(prompt, 0.0, 0)?;
         Ok(self.session.feed(&self.tokens, CHUNK)?.to_vec())

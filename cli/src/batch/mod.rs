@@ -46,8 +46,8 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    If --gap is above 0, a step with prompts is also limited to 2 × the time of a decode-only\n\
-    step with every slot in use, for every value of --gap.\n\n\
+    If --gap is above 0, a second limit applies to each step with prompts: 2 × the time of a\n\
+    step in which every slot decodes. The value of --gap does not change this second limit.\n\n\
     Exit codes: 0 (success), 1 (error or invalid request), 2 (invalid option),\n\
     101 (a task of the course is not solved yet), 130 (interrupted by Ctrl-C).")]
 pub(super) struct Args {

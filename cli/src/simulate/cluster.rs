@@ -19,7 +19,7 @@ pub(super) enum Routing {
     /// To the replica with the fewest open requests.
     LeastLoaded,
     /// To the replica that a hash of the prompt's prefix selects, so that equal prefixes go to the
-    /// same replica. If that replica is much busier than another, to the least busy one.
+    /// same replica. If that replica is much busier than the least busy one, to the latter.
     Prefix,
 }
 
@@ -122,7 +122,6 @@ impl Open {
         }
     }
 
-    /// Records the end of the request.
     pub(super) fn finished(self, outcome: &mut Outcome) {
         if self.longest_gap > 0.0 {
             outcome.longest_gap.add(self.longest_gap);

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_behind_the_samples_is_found() {
+    fn fit_recovers_the_cost_of_the_samples() {
         let cost = StepCost { step: 5e-3, row: 1e-3, position: 2e-8 };
         let works = [(1, 10), (1, 900), (4, 100), (16, 16_000), (200, 20_100), (3, 7)];
         let mut samples: Vec<Sample> = works
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn spelled_and_read() {
+    fn parses_and_formats_a_cost() {
         let cost: StepCost = "5,1000,20".parse().expect("three numbers");
         assert_eq!(cost, StepCost { step: 5e-3, row: 1e-3, position: 2e-8 });
         assert_eq!(cost.spelled(), "5.0000,1000.000,20.000");

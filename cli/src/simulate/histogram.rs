@@ -1,6 +1,6 @@
 //! A histogram of times. Its memory does not grow with the number of times.
 
-/// Counts times from a microsecond to several days, in classes that are 1 % apart.
+/// Counts times from a microsecond on, in classes that are 1 % apart.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     counts: Vec<u64>,

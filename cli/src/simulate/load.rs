@@ -25,7 +25,7 @@ pub(super) struct Load {
     pub seed: u64,
 }
 
-/// Log-normally distributed lengths, a good approximation of real conversations.
+/// A log-normal distribution of lengths, which approximates real conversations well.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogNormal {
     pub median: f64,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_bursts() {
+    fn bursts_keep_the_average_rate() {
         let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len() as f64;
         let (even, bursts) = (gaps(load(1.0)), gaps(load(4.0)));
         assert!((mean(&even) - 0.2).abs() < 0.005, "{}", mean(&even));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths() {
+    fn prompt_lengths_are_log_normal() {
         let mut prompts: Vec<usize> =
             Arrivals::new(load(1.0)).map(|arrival| arrival.prompt.len()).collect();
         prompts.sort_unstable();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_share_a_beginning_and_differ_after_it() {
+    fn prompts_share_a_prefix_and_differ_after_it() {
         let load = Load { shared_prompts: 3, shared_tokens: 70, requests: 200, ..load(1.0) };
         let prompts: Vec<_> = Arrivals::new(load).map(|arrival| arrival.prompt).collect();
         let mut beginnings: Vec<_> = prompts.iter().map(|prompt| &prompt[..70]).collect();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_longer_than_the_context() {
+    fn every_request_fits_in_the_context() {
         let load = Load { context: 64, requests: 500, ..load(1.0) };
         for arrival in Arrivals::new(load) {
             assert!(!arrival.prompt.is_empty() && arrival.max_new_tokens > 0);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_requests() {
+    fn equal_seeds_give_equal_requests() {
         let arrivals = |seed| {
             let load = Load { seed, requests: 50, ..load(2.0) };
             Arrivals::new(load).collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! `simulate`: runs week 3's scheduler and page management under loads that no laptop could serve.
-//! The engine itself schedules the requests. Only the model is replaced, by a cost for each step.
-//! `--real` also runs the real model, for comparison.
+//! Only the model is replaced, by a cost for each step. `--real` also runs the real model, for
+//! comparison.
 
 mod cluster;
 mod cost;
@@ -125,7 +125,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let whole = args.pages.contains(&0);
     if !args.real_only && whole {
         return Err(WrongOption(
-            "--pages: found 0, expected from 1 to 10000000 (0 needs --real-only)".to_owned(),
+            "--pages: found 0, expected a number from 1 to 10000000 (--real-only allows 0)"
+                .to_owned(),
         )
         .into());
     }
@@ -175,7 +176,6 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the requests of the load.
 fn arrivals(
     solution: &Solution,
     args: &Args,
@@ -188,8 +188,8 @@ fn arrivals(
     let lengths = |median| LogNormal { median, sigma: args.spread };
     ensure!(
         args.shared_prompts == 0 || args.shared_tokens + 2 <= context,
-        "--shared-tokens: found {}, expected at most {}, which leaves room for two more tokens in \
-         the context of {context}",
+        "--shared-tokens: found {}, expected at most {}: the context of {context} also needs \
+         room for one more prompt token and one answer token",
         args.shared_tokens,
         context.saturating_sub(2)
     );

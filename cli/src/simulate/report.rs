@@ -34,8 +34,8 @@ impl Case {
         self.outcome.attached as f64 / self.outcome.prompt_tokens as f64
     }
 
-    /// Returns the label of the line in the drawing to which this run belongs. Runs with the same
-    /// policy share a line, whatever their rate.
+    /// Returns the label of this run's line in the drawing. Runs with the same policy share a line,
+    /// even if their rates differ.
     fn policy(&self) -> String {
         let Self { options, replicas, routing, .. } = self;
         format!(
@@ -123,8 +123,7 @@ pub(super) fn as_table(cases: &[Case]) -> String {
     text.push_str(
         "Pairs of times are median / 99th percentile. A gap is the time between two tokens of a \
          request.\n\
-         For the longest gap, each request counts once, with its maximum. Rows are the average \
-         per step. Hits are\n\
+         The longest gap is each request's maximum. Rows are the average per step. Hits are\n\
          the share of prompt tokens that were already in a cache.\n",
     );
     text

@@ -1,4 +1,4 @@
-//! A load from a file: arrival time, prompt and answer length of each request.
+//! A load from a file with the arrival time, prompt and answer length of each request.
 
 use std::path::Path;
 

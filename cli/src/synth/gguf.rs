@@ -97,9 +97,8 @@ mod tests {
     use super::byte_letter;
 
     #[test]
-    fn bytes_have_the_letters_of_gpt_2() {
-        // The letters for a space, a line feed and other bytes in such vocabularies. The soft
-        // hyphen (0xad) is the last byte that is not printable.
+    fn byte_letters_match_gpt_2() {
+        // The soft hyphen (0xad) is the last byte that is not printable.
         assert_eq!([b' ', b'\n', b'a', 0, 0xad].map(byte_letter), ['Ġ', 'Ċ', 'a', 'Ā', 'Ń']);
     }
 }

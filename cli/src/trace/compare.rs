@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_may_differ_in_their_names() {
+    fn reports_lists_with_different_names() {
         let embedding = tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.0]);
         let mut comparison = Comparison::new(expected(), Vec::new());
         let (name, words) = differs(comparison.next("norm", &embedding));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_named() {
+    fn names_the_position_of_a_difference() {
         let expected = Tensor::from_shape_fn(vec![1, 2, 3, 4], |at| (at[3] + 1) as f32);
         let mut found = expected.clone();
         found[[0, 1, 1, 2]] = 3.5;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_infinity_are_no_numbers() {
+    fn counts_nan_and_infinity_separately() {
         let expected = tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.0]);
         let text =
             words("norm", &tensor(&[1, 2, 2], vec![1.0, f32::NAN, f32::INFINITY, 4.0]), &expected);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_is_met_exactly() {
+    fn compares_masks_exactly() {
         let minus = f32::NEG_INFINITY;
         let mask = tensor(&[2, 2], vec![0.0, minus, 0.0, 0.0]);
         assert_eq!(difference(&mask, &Recorded::new("causal_mask", &mask)).unwrap(), 0.0);
@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_shape_is_said_as_such() {
+    fn reports_a_wrong_shape() {
         let text =
             words("layers.1", &tensor(&[1, 4], vec![0.0; 4]), &tensor(&[1, 2, 2], vec![0.0; 4]));
         assert_eq!(text, "the result of layer 1\n  wrong shape: found [1, 4], expected [1, 2, 2]");
     }
 
     #[test]
-    fn places_are_summed_up() {
+    fn among_summarizes_indices() {
         let of = |places: &[usize], size| among("head", &places.iter().copied().collect(), size);
         assert_eq!(of(&[0, 1, 2], 3), "every head");
         assert_eq!(of(&[0], 1), "head 0, the only one");

@@ -68,7 +68,7 @@ mod tests {
     use tiny_llm_formats::tensor::{swap_axes, tensor};
 
     #[test]
-    fn a_list_keeps_its_order_and_its_values() {
+    fn read_returns_the_list_that_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.safetensors");
         let list = [

@@ -125,7 +125,7 @@ fn follow(
 }
 
 /// Converts a path relative to a chapter to a path relative to the repository. Returns `None` if it
-/// is outside of the sources.
+/// is outside the sources.
 fn resolve(chapter: &str, path: &str) -> Option<String> {
     let mut parts: Vec<String> = Path::new(chapter)
         .parent()?
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed() {
+    fn reports_broken_links_and_includes() {
         assert!(
             book(
                 "[a](../two.md) [b](../two.md#its-head-size-d) [c](../two.md#twice-1) \

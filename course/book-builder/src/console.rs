@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_a_line_and_its_output() {
+    fn returns_each_command_with_its_line_and_output() {
         let (commands, problems) =
             read("text\n\n```console,red\n$ cargo test \\\n  task_1\n…\nfailed\n$ true\n```\n");
         assert!(problems.is_empty(), "{problems:?}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_without_expectation_is_a_mistake() {
+    fn rejects_a_block_without_an_expectation() {
         assert_eq!(read("```console\n$ true\n```\n").1.len(), 1);
         assert_eq!(read("```console,green\nno command\n```\n").1[0].0, 2);
     }

@@ -7,8 +7,7 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::markdown::{Problem, events, line_of};
 
-/// Replaces every image in `text` that is an SVG file by its contents. Paths are relative to
-/// `folder`.
+/// Replaces SVG images in `text` with the contents of their files. Paths are relative to `folder`.
 pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drawing_becomes_part_of_the_page() {
+    fn inlines_a_drawing() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(
             folder.path().join("a.svg"),

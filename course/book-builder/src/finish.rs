@@ -53,7 +53,7 @@ fn week(chapter: &str) -> Option<String> {
     Some(format!("Week {number}"))
 }
 
-/// Returns the first paragraph that has plain text, cut between words.
+/// Returns the first long paragraph as plain text, shortened to [`DESCRIPTION`] characters.
 fn summary(source: &str) -> String {
     let says = |part: &&str| {
         part.starts_with(|c: char| c.is_alphanumeric() || "*`".contains(c)) && part.len() > 60
@@ -61,7 +61,7 @@ fn summary(source: &str) -> String {
     let paragraph = source.split("\n\n").map(str::trim).find(says).unwrap_or_default();
     let mut text = String::new();
     let mut rest = paragraph;
-    // Replaces links by their texts.
+    // Replaces each link with its label.
     while let Some((before, after)) = rest.split_once('[') {
         text.push_str(before);
         let Some((label, target)) = after.split_once("](") else {
@@ -101,7 +101,7 @@ mod tests {
         <meta name=\"description\" content=\"\">\n<main>text\n</main>";
 
     #[test]
-    fn a_page_says_its_week_and_what_it_is_about() {
+    fn adds_the_week_and_a_description() {
         let source = "# Day 6\n\n> [!NOTE]\n> A note.\n\nShort.\n\nA *vector* of [numbers](day1.md) \"as\" one: \
                       eight at a time, or sixteen.\n\nMore.\n";
         let html = finished(PAGE, source, "book/src/week2/day6.md", None);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hosted_page_leads_to_its_source() {
+    fn links_a_hosted_page_to_its_source() {
         let html = finished(PAGE, "", "book/src/setup.md", Some("https://example.org/a/b"));
         assert!(html.contains("<title>Day 6"), "{html}");
         assert!(html.contains("href=\"https://example.org/a/b/blob/main/book/src/setup.md\""));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_paragraph_is_cut_at_a_word() {
+    fn cuts_a_long_paragraph_between_words() {
         let short = summary(&"word ".repeat(100));
         assert!(short.ends_with("word…") && short.chars().count() <= DESCRIPTION, "{short}");
     }

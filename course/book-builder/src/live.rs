@@ -1,5 +1,5 @@
 //! `{{#live q4-block}}`: an interactive example. Its code is `book/src/live/q4-block.js`, a module
-//! that uses no framework and no network. Without JavaScript, and in print, its place stays empty.
+//! without a framework. Without JavaScript, and in print, the example is empty.
 
 use std::{fs, path::Path};
 
@@ -16,10 +16,10 @@ const ENGINE: &str = "\"./engine.js\"";
 /// The files that such modules fetch, including results of the native engine for comparison.
 const FETCHED: [&str; 3] = ["engine.wasm", "tiny-story.gguf", "native.json"];
 
-/// A question with a folded answer, which the module with this name turns into a quiz.
+/// The start of a question with a folded answer. The module `predict.js` makes it a quiz.
 const QUESTION: &str = "**Predict.**";
 
-/// Replaces every directive outside of code blocks by an element and the module that fills it.
+/// Replaces every directive outside code blocks with an element and the module that fills it.
 /// `chapter` is relative to `sources`. If the book is built without the engine, examples that run
 /// it are omitted.
 pub(crate) fn expand(
@@ -59,7 +59,7 @@ pub(crate) fn expand(
     out
 }
 
-/// Copies the engine to the modules of a built book.
+/// Copies the engine's files to the modules of a built book.
 pub(crate) fn add_engine(engine: &Path, built: &Path) -> Result<()> {
     for name in FETCHED {
         let from = engine.join(name);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_has_a_place_and_a_module() {
+    fn replaces_a_directive_with_an_element_and_a_module() {
         let sources = tempfile::tempdir().unwrap();
         fs::create_dir(sources.path().join("live")).unwrap();
         fs::write(sources.path().join("live/dials.js"), "").unwrap();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_runs_the_engine_needs_one() {
+    fn omits_engine_examples_without_an_engine() {
         let sources = tempfile::tempdir().unwrap();
         fs::create_dir(sources.path().join("live")).unwrap();
         fs::write(sources.path().join("live/story.js"), format!("import {{ a }} from {ENGINE};"))
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_become_a_quiz() {
+    fn adds_the_quiz_module_for_questions() {
         let out = expand(
             "**Predict.** What?\n",
             Path::new("."),

@@ -96,7 +96,7 @@ fn run(options: &Options) -> Result<()> {
     })
 }
 
-/// Parts that not every copy of the book has.
+/// Optional parts of the book.
 #[derive(Clone, Copy)]
 struct Extra<'a> {
     /// URL of the repository.

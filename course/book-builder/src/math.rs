@@ -5,7 +5,7 @@ use pulldown_latex::{Parser, RenderConfig, Storage, config::DisplayMode, push_ma
 
 use crate::markdown::{Problem, events, line_of};
 
-/// Replaces every formula in `text` by MathML.
+/// Replaces every formula in `text` with MathML.
 pub(crate) fn typeset(text: &str, problems: &mut Vec<Problem>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -39,13 +39,13 @@ fn mathml(latex: &str, display_mode: DisplayMode) -> Result<String, String> {
     let mut out = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut out, events.into_iter(), config).map_err(|e| e.to_string())?;
-    // What pulldown-latex 0.8 gets wrong: a missing space in `\bigl(` and its like, and `\ `, whose
-    // reference it escapes.
+    // Corrects two errors of pulldown-latex 0.8: for `\bigl(` and similar commands, it omits the
+    // space before an attribute, and for `\ `, it escapes the character reference.
     Ok(shield(&out.replace("\"minsize=", "\" minsize=").replace("&amp;nbsp;", "\u{a0}")))
 }
 
-/// Replaces punctuation between tags by character references, because Markdown is parsed again
-/// after this, and must not treat a formula's `*`, `_` or `|` as markup.
+/// Replaces punctuation between tags with character references. The result is parsed as Markdown
+/// again, and a formula's `*`, `_` or `|` must not become markup.
 fn shield(mathml: &str) -> String {
     let mut out = String::with_capacity(mathml.len());
     let (mut in_tag, mut in_reference) = (false, false);
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_become_mathml_and_code_stays() {
+    fn converts_formulas_but_not_code() {
         let mut problems = Vec::new();
         let out = typeset("a $x_i * y_j$ and `$x$`\n\n```text\n$y$\n```\n", &mut problems);
         assert!(problems.is_empty(), "{problems:?}");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_and_large_brackets_survive() {
+    fn keeps_spaces_and_large_brackets() {
         let mut problems = Vec::new();
         let out = typeset(r"$\bigl(1,\ 2\bigr)$", &mut problems);
         assert!(

@@ -15,7 +15,7 @@ use crate::{
 /// Folder of the files, one per day, relative to the repository.
 pub(crate) const FOLDER: &str = "tests/wrong";
 
-/// Replaces every directive outside of code blocks by the week's tables.
+/// Replaces every directive outside code blocks with the week's tables.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -143,7 +143,7 @@ never: You do not count.
     }
 
     #[test]
-    fn a_week_is_a_table_for_each_task() {
+    fn returns_one_table_per_task() {
         let (out, problems) = expanded("Before.\n\n{{#mistakes week1}}\n");
         assert_eq!(problems, []);
         let expected = format!(
@@ -156,7 +156,7 @@ never: You do not count.
     }
 
     #[test]
-    fn a_week_without_mistakes_stops_the_build() {
+    fn week_without_mistakes_is_an_error() {
         let (_, problems) = expanded("a\n{{#mistakes week7}}\n");
         assert_eq!(problems, [(2, "mistakes: there is no tests/wrong/week7_day1.txt".to_owned())]);
         let (out, _) = expanded("```text\n{{#mistakes week7}}\n```\n");

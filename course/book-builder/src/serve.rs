@@ -1,4 +1,4 @@
-//! A static file server for one local reader, which also watches for changed files.
+//! A static file server for one local client, and a watcher for changed files.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ pub(crate) fn serve(folder: &Path, port: u16, meanwhile: impl FnOnce() + Send) -
     thread::scope(|scope| {
         scope.spawn(meanwhile);
         for stream in listener.incoming().flatten() {
-            // A reader that disconnects does not stop the server.
+            // A client that disconnects does not stop the server.
             scope.spawn(|| answer(stream, folder).ok());
         }
     });
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_stay_in_the_folder() {
+    fn rejects_paths_outside_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("week1")).unwrap();
         assert_eq!(

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::markdown::{Problem, fences, line_of};
 
-/// Replaces every directive outside of code blocks by a file name and a code block.
+/// Replaces every directive outside code blocks with a file name and a code block.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -74,7 +74,7 @@ fn render(
     Ok(format!("<p class=\"file\">{}</p>\n\n```rust\n{item}\n```\n", shown.display()))
 }
 
-/// Returns the item with its doc comment and attributes, and with its task's body removed.
+/// Returns the item with its doc comment and attributes. `body` says what replaces its body.
 fn find(source: &str, name: &str, body: Body) -> Option<String> {
     let lines = without_helpers(source);
     match name.split_once("::") {
@@ -228,7 +228,7 @@ pub type Both = Pair;
 ";
 
     #[test]
-    fn a_function_keeps_its_head_and_loses_its_body() {
+    fn replaces_a_task_body_with_todo() {
         let expected = "/// Doubles.\n\
                         pub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n\
                         }";
@@ -236,7 +236,7 @@ pub type Both = Pair;
     }
 
     #[test]
-    fn an_impl_is_known_whatever_its_parameters() {
+    fn finds_the_type_of_a_generic_impl() {
         for line in [
             "impl Engine {",
             "impl<C: Cache> Engine<C> {",
@@ -253,7 +253,7 @@ pub type Both = Pair;
     }
 
     #[test]
-    fn a_method_stands_in_its_impl() {
+    fn shows_a_method_inside_its_impl() {
         let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 \
                         {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n\
                         }";
@@ -261,7 +261,7 @@ pub type Both = Pair;
     }
 
     #[test]
-    fn types_are_shown_whole() {
+    fn shows_types_in_full() {
         assert_eq!(
             find(SOURCE, "Pair", Body::Stub).unwrap(),
             "/// A pair.\n#[derive(Debug)]\npub struct Pair {\n    /// One.\n    pub a: f32,\n}"
@@ -284,7 +284,7 @@ pub type Both = Pair;
     }
 
     #[test]
-    fn helpers_and_strangers_do_not_exist() {
+    fn does_not_find_helpers_or_unknown_items() {
         assert_eq!(find(SOURCE, "secret", Body::Stub), None);
         assert_eq!(find(SOURCE, "Pair::difference", Body::Stub), None);
         assert_eq!(find(SOURCE, "doubl", Body::Stub), None);

@@ -78,7 +78,7 @@ fn take(root: &Path, task: Option<usize>, force: bool) -> Result<()> {
 }
 
 #[test]
-fn a_task_is_borrowed_with_the_helpers_that_it_needs() {
+fn borrows_a_task_with_the_helpers_it_needs() {
     let root = course();
     lend(root.path(), Some(2)).unwrap();
     let expected = "\
@@ -118,7 +118,7 @@ fn base() -> u32 {
 }
 
 #[test]
-fn a_return_gives_the_same_bytes() {
+fn return_restores_the_same_bytes() {
     let edits: [fn(String) -> String; 6] = [
         |stub| stub,
         |stub| stub.replace('\n', "\r\n"),
@@ -153,7 +153,7 @@ fn a_return_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_the_learner_has_begun_is_left() {
+fn leaves_functions_that_the_learner_has_begun() {
     let root = course();
     edit(
         root.path(),
@@ -182,7 +182,7 @@ fn what_the_learner_has_begun_is_left() {
 }
 
 #[test]
-fn a_changed_body_is_returned_by_force_only() {
+fn returns_a_changed_body_only_with_force() {
     let root = course();
     let stub = text(root.path());
     for (from, to, name) in [
@@ -212,7 +212,7 @@ fn a_changed_body_is_returned_by_force_only() {
 }
 
 #[test]
-fn a_mark_that_nothing_closes_stops_a_return() {
+fn return_rejects_an_unclosed_mark() {
     let root = course();
     lend(root.path(), Some(2)).unwrap();
     edit(root.path(), "        // END BORROWED\n", "");
@@ -228,7 +228,7 @@ fn a_mark_that_nothing_closes_stops_a_return() {
 }
 
 #[test]
-fn a_helper_never_stands_beside_the_learners_of_that_name() {
+fn rejects_a_helper_that_the_learner_also_defines() {
     let root = course();
     edit(root.path(), "pub struct Two;", "fn base() -> u8 {\n    3\n}\n\npub struct Two;");
     let before = text(root.path());
@@ -238,7 +238,7 @@ fn a_helper_never_stands_beside_the_learners_of_that_name() {
 }
 
 #[test]
-fn stubs_keep_what_is_borrowed_and_the_state_says_so() {
+fn stubs_keep_borrowed_code() {
     let root = course();
     let stub = text(root.path());
     lend(root.path(), Some(2)).unwrap();
@@ -275,7 +275,7 @@ fn stubs_keep_what_is_borrowed_and_the_state_says_so() {
 }
 
 #[test]
-fn every_task_of_this_course_can_be_borrowed_and_returned() {
+fn every_task_can_be_borrowed_and_returned() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let curriculum = Curriculum::load(root).unwrap();
     for (id, task) in curriculum.tasks() {
@@ -296,7 +296,7 @@ fn every_task_of_this_course_can_be_borrowed_and_returned() {
 }
 
 #[test]
-fn all_days_before_one_are_borrowed() {
+fn borrows_all_days_before_a_day() {
     let root = course();
     let before = text(root.path());
     let first =

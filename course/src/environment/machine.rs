@@ -41,8 +41,7 @@ pub fn free_kib(root: &Path) -> Option<u64> {
 
 /// Checks the machine's total memory.
 pub(super) fn memory() -> Part {
-    // This is enough for two compilers at a time, and for the benchmark's 360M model in f32 (1.5
-    // GB).
+    // Enough for two concurrent compilers, and for the benchmark's 360M model in f32 (1.5 GB).
     let needed = 2 << 30;
     let found = match total_memory() {
         Some(bytes) if bytes >= needed => Ok(format!("{} (2 GiB is enough)", size(bytes))),

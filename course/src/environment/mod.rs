@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_that_runs_this_test_can_build() {
+    fn this_machine_meets_all_requirements() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let curriculum = Curriculum::load(root).unwrap();
         for part in everything(root, &curriculum).into_iter().flat_map(|(_, parts)| parts) {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn each_state_has_its_word() {
+    fn formats_each_result() {
         let found = Part::required("Rust", Ok("1.95".to_owned()));
         let optional = Part::optional("git", Err("missing".to_owned()), "your history needs it");
         let missing = Part::required("linker", Err("`cc` is missing".to_owned()));

@@ -200,7 +200,7 @@ mod tests {
     use crate::testing::{curriculum, repository, write};
 
     #[test]
-    fn a_truncated_model_is_missing() {
+    fn rejects_a_truncated_or_missing_model() {
         let folder = tempfile::tempdir().unwrap();
         for path in MODELS {
             let header = r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_and_missing_files_of_src_are_told_apart() {
+    fn distinguishes_drift_from_missing_files() {
         let repository = repository();
         let root = repository.path();
         let part = || stubs(root, &curriculum());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_is_looked_at_and_left_alone() {
+    fn state_check_modifies_nothing() {
         let repository = repository();
         let root = repository.path();
         assert_eq!(

@@ -61,7 +61,7 @@ fn cc() -> Result<String, String> {
         .map_err(|_| format!("`cc` is missing: {advice}"))
 }
 
-/// Checks the cargo that started this program.
+/// Checks the cargo that started this program, or the default one.
 pub(super) fn cargo(root: &Path) -> Part {
     let found = first_line(process::cargo(root).arg("--version"))
         .map_err(|_| "missing: install Rust from https://rustup.rs".to_owned());

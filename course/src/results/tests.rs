@@ -66,7 +66,7 @@ fn told(only: Option<usize>, output: &str) -> String {
 }
 
 #[test]
-fn the_first_failure_is_that_of_the_test_file() {
+fn shows_the_first_failure_in_file_order() {
     let expected = "\
 failed: week1-day1 task 1, One (2 of 2 tests fail, 0.8 s)
 
@@ -93,14 +93,14 @@ also failed:
 }
 
 #[test]
-fn one_with_a_diagnosis_comes_first() {
+fn shows_a_failure_with_a_diagnosis_first() {
     let told = told(Some(1), &OUTPUT.replace("  diagnosis You count twice.\n", ""));
     assert!(told.contains("\nalpha\nalpha is wrong\n"), "{told}");
     assert!(told.contains("also failed:\n  zeta\n"), "{told}");
 }
 
 #[test]
-fn a_stub_is_not_started() {
+fn reports_a_stub_as_not_started() {
     let expected = "\
 not started: week1-day1 task 2: Two::two
 
@@ -113,7 +113,7 @@ read  book/src/week1/day1.md
 }
 
 #[test]
-fn a_stub_of_another_day_can_be_borrowed() {
+fn suggests_borrowing_a_stub_of_another_day() {
     let told =
         told(Some(2), &OUTPUT.replace("week1-day1 task 2: Two::two", "week1-day7 task 4: three"));
     assert!(
@@ -125,7 +125,7 @@ fn a_stub_of_another_day_can_be_borrowed() {
 }
 
 #[test]
-fn errors_of_the_compiler_are_its_own() {
+fn shows_only_compiler_errors() {
     let text = "   Compiling tiny-llm v0.1.0\n\
                     warning: unused\n --> src/lib.rs:1\n\n\
                     error[E0425]: no `x`\n --> src/lib.rs:2\n\n\
@@ -137,7 +137,7 @@ fn errors_of_the_compiler_are_its_own() {
 }
 
 #[test]
-fn a_test_that_overflows_the_stack_is_its_tasks_failure() {
+fn stack_overflow_fails_only_its_task() {
     let text = "running 3 tests\ntest task_2_two ... ok\n\n\
                     thread 'parts::task_1_zeta' (7) has overflowed its stack\n\
                     fatal runtime error: stack overflow, aborting\n";
@@ -155,7 +155,7 @@ read  book/src/week1/day1.md
 }
 
 #[test]
-fn a_test_that_aborts_is_its_tasks_failure() {
+fn abort_fails_only_its_task() {
     let text = "running 2 tests\ntest parts::task_1_zeta ... ok\ntest parts::task_2_two ... \n\
                     error: test failed, to rerun pass `--test week1_day1`\n\nCaused by:\n  \
                     process didn't exit successfully: `/x` (signal: 6, SIGABRT: process abort \
@@ -172,7 +172,7 @@ read  book/src/week1/day1.md
 }
 
 #[test]
-fn a_stopped_test_program_shows_its_last_words() {
+fn shows_the_last_output_of_a_stopped_program() {
     let text = "running 2 tests\n\nmemory allocation of 9 bytes failed\n";
     assert_eq!(
         told(Some(1), text),
@@ -183,7 +183,7 @@ fn a_stopped_test_program_shows_its_last_words() {
 }
 
 #[test]
-fn every_verdict_is_remembered() {
+fn records_every_verdict() {
     let root = repository();
     write(root.path(), "tests/week1_day1.rs", TESTS);
     let (curriculum, id) = (curriculum(), TaskId { feature: "week1-day1".into(), task: 1 });

@@ -155,7 +155,7 @@ mod tests {
     use crate::{record::Run, selection::Words, test_run::Verdict};
 
     #[test]
-    fn the_next_task_of_a_place_is_its_own() {
+    fn next_in_stays_within_the_selection() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let curriculum = Curriculum::load(root).unwrap();
         let mut status = Status::read(root, &curriculum).unwrap();

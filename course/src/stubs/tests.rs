@@ -24,7 +24,7 @@ fn check_error(root: &Path) -> String {
 }
 
 #[test]
-fn a_fresh_tree_is_written_and_then_up_to_date() {
+fn writes_a_fresh_tree_only_once() {
     let root = repository();
     let root = root.path();
     assert!(check_error(root).contains("src/week1/a.rs: missing"));
@@ -37,7 +37,7 @@ fn a_fresh_tree_is_written_and_then_up_to_date() {
 }
 
 #[test]
-fn a_learners_work_is_never_overwritten() {
+fn does_not_overwrite_work_without_force() {
     let root = repository();
     let root = root.path();
     write(root, &curriculum(), false).unwrap();
@@ -87,7 +87,7 @@ fn half_a_solution_counts_as_work() {
 /// A learner's helper cannot be distinguished from an item that only an older reference had. So
 /// both are kept, except in a file that equals the last commit's stub.
 #[test]
-fn a_helper_outside_the_tasks_is_the_learners() {
+fn keeps_a_helper_outside_the_tasks() {
     let folder = repository();
     let root = folder.path();
     let mine = format!("{STUB_A}\nfn mine() -> u32 {{\n    7\n}}\n");
@@ -117,7 +117,7 @@ fn a_helper_outside_the_tasks_is_the_learners() {
 }
 
 #[test]
-fn files_that_nobody_generated_are_refused() {
+fn check_rejects_unknown_files() {
     let folder = repository();
     let root = folder.path();
     write(root, &curriculum(), false).unwrap();
@@ -130,7 +130,7 @@ fn files_that_nobody_generated_are_refused() {
 }
 
 #[test]
-fn drift_is_named_with_its_first_line() {
+fn check_reports_the_first_differing_line() {
     let root = repository();
     let root = root.path();
     write(root, &curriculum(), false).unwrap();
@@ -158,7 +158,7 @@ fn drift_is_named_with_its_first_line() {
 }
 
 #[test]
-fn the_list_of_tasks_is_written_into_both_trees() {
+fn writes_the_task_list_into_both_trees() {
     let root = repository();
     let root = root.path();
     put(root, "reference/src/week1/b.rs", &format!("//! B.\n\n{B}"));
@@ -177,7 +177,7 @@ fn the_list_of_tasks_is_written_into_both_trees() {
 }
 
 #[test]
-fn windows_line_ends_are_no_drift() {
+fn check_ignores_windows_line_ends() {
     let root = repository();
     let root = root.path();
     write(root, &curriculum(), false).unwrap();

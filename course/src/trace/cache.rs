@@ -45,7 +45,7 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
     }
     if !model.exists() {
-        // By now, the name may refer to another model.
+        // The name may refer to a different model in each run.
         SystemTime::now().hash(&mut hasher);
     }
     (model, options.prompt(), &options.tokens).hash(&mut hasher);
@@ -84,7 +84,7 @@ mod tests {
     use crate::testing::{repository, write};
 
     #[test]
-    fn the_key_follows_sources_model_and_input() {
+    fn key_depends_on_sources_model_and_input() {
         let repository = repository();
         let root = repository.path();
         write(root, "models/m/config.json", "{}");

@@ -39,7 +39,7 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     // Build the learner's code first: if it does not compile, the message comes sooner.
     progress::build(root, "your engine", &YOURS)?;
     let model = match &options.model {
-        // This is a name, which the engine looks up.
+        // The engine looks up this name.
         Some(name) if !name.exists() => name.clone(),
         Some(folder) => absolute(folder)
             .with_context(|| format!("{} is not the name of a folder", folder.display()))?,

@@ -87,7 +87,7 @@ impl Report {
         if let Some((_, words, tasks)) = &self.difference {
             let _ = write!(
                 text,
-                "{before} The first that differs:\n\n{words}\n\n{}",
+                "{before} The first activation that differs:\n\n{words}\n\n{}",
                 responsible(curriculum, tasks)
             );
             if let Some((panic, ..)) = &self.panic {
@@ -213,7 +213,7 @@ mod tests {
                           {\"agrees\":\"b\",\"deviation\":1e-7}\n";
 
     #[test]
-    fn agreement_is_told_with_its_largest_deviation() {
+    fn reports_the_largest_deviation() {
         let (text, agrees) = told(&format!("{AGREES}{{\"end\":true}}\n"));
         assert!(agrees);
         assert!(
@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_names_its_task_and_comes_before_a_later_panic() {
+    fn reports_the_difference_before_a_later_panic() {
         let differs = "{\"differs\":\"c\",\"words\":\"layer 0, c\",\"tasks\":[\"week1-day1 task 2: \
                        Two::two\"]}\n";
         let panic =
             "{\"panic\":\"error: out of range (src/week1/a.rs:3)\",\"during\":null,\"tasks\":[]}\n";
         let (text, agrees) = told(&format!("{AGREES}{differs}{panic}"));
         assert!(!agrees);
-        let expected = "2 activations agree, up to b. The first that differs:\n\n\
+        let expected = "2 activations agree, up to b. The first activation that differs:\n\n\
                         layer 0, c\n\n\
                         Look at Two::two, week1-day1 task 2 (Two)\n  file   src/week1/a.rs\n  \
                         read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 \
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn several_candidates_are_said_to_be_several() {
+    fn lists_several_functions_likeliest_first() {
         let tasks = "[\"week1-day2 task 1: three\",\"week1-day1 task 1: one\"]";
         let (text, _) =
             told(&format!("{AGREES}{{\"differs\":\"c\",\"words\":\"c\",\"tasks\":{tasks}}}\n"));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stub_names_its_own_task() {
+    fn reports_the_task_that_a_stub_names() {
         let panic = "{\"panic\":\"this needs week1-day1 task 2: Two::two (src/week1/a.rs); run \
                      cargo test --features week1-day1\",\"during\":\"c\",\"tasks\":[\"week1-day2 \
                      task 1: three\"]}\n";
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn other_ends_are_told_apart() {
+    fn distinguishes_early_exits_and_errors() {
         let (text, agrees) = told(AGREES);
         assert!(!agrees && text.contains("without a panic") && text.contains("up to b"), "{text}");
         let (text, agrees) = told("{\"error\":\"model.norm.weight: not found\"}\n");

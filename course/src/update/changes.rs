@@ -38,7 +38,7 @@ mod tests {
     const OLD: &str = "# Changes\n\nAbout.\n\n## May\n\n- one\n\n## April\n\n- zero\n";
 
     #[test]
-    fn only_what_is_new_is_shown() {
+    fn returns_only_new_lines() {
         assert_eq!(new_to(OLD, OLD), "");
         let newer =
             OLD.replace("- one", "- two\n- one").replace("## May", "## June\n\n- three\n\n## May");

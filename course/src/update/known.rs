@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_gits() {
+    fn hash_matches_git() {
         assert_eq!(hash(b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
     }
 }

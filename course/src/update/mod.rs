@@ -1,4 +1,4 @@
-//! `cargo course update`: updates the course under a learner's work.
+//! `cargo course update`: updates the course and keeps the learner's work.
 //!
 //! - Files under `src/week*/` are merged (`merge.rs`). If a merge fails, nothing at all is changed.
 //!   If the newer course has renamed a file of tasks, the learner's work moves to the new file.
@@ -58,7 +58,7 @@ pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<(
     if let Some(shared) = mine.iter().find(|commit| newer.history.contains(*commit)) {
         known.0.push(git::hashes(root, shared)?);
     }
-    // Doesn't check the list of tasks, because after an interrupted update it may be a newer one.
+    // Ignores the list of tasks, because an interrupted update may have written the newer one.
     let present = generated(root, &Curriculum::default())
         .context("the current course cannot be read, so nothing was changed")?;
     let plan = Plan::new(root, &newer, &present, &known)?;

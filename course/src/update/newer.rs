@@ -124,7 +124,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Returns the newest commit of a folder, if the folder's files are exactly that commit's.
+/// Returns a folder's `HEAD` commit, if the folder's tracked files are exactly that commit's.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;

@@ -7,7 +7,7 @@
 //!    that version to find the learner's changes. Running the merge again gives the same result.
 //! 2. The runner's own sources are written after all other files, because a mixture of versions
 //!    might not build.
-//! 3. Files are removed last, such as renamed ones under their old names: `src/X` before
+//! 3. Files are removed last, including the old paths of renamed files. `src/X` is removed before
 //!    `reference/src/X`.
 
 use std::{

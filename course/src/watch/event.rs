@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::session::Key;
 use crate::process::Finished;
 
-/// An input of the watch loop: a changed file, a key, progress of a build, or a signal.
+/// An input: a changed file, a key, progress of a build, the end of a run, or a signal.
 #[derive(Debug)]
 pub(super) enum Input {
     /// A file under `src/` has changed.

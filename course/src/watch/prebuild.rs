@@ -1,5 +1,5 @@
 //! Builds the engine in the background at the lowest priority, so that a learner's first `cargo
-//! llm` need not wait. The build uses `target/release`, so that no test waits for it.
+//! llm` starts at once. The build uses `target/release`, so that no test waits for it.
 
 use std::{
     path::Path,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_engine_is_built_from_the_day_before_it_is_wanted() {
+    fn is_due_from_the_day_before_the_first_use() {
         let curriculum = Curriculum::parse(include_str!("../../curriculum.toml")).unwrap();
         let (root, mut ahead) = (tempfile::tempdir().unwrap(), Prebuild::default());
         let program = root.path().join("tiny-llm");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn it_runs_at_the_lowest_priority_and_ends_with_the_watch() {
+    fn runs_at_the_lowest_priority_and_ends_on_drop() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "nice > n && mv n nice; (sleep 3; touch late) & wait"]);

@@ -1,4 +1,4 @@
-//! The event loop: receives inputs, decides and acts. It sleeps until an input arrives.
+//! The event loop: receives inputs, decides and acts. It sleeps until an input or a deadline.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError},
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn two_saves_are_two_runs_and_keys_go_through_at_once() {
+    fn runs_once_per_save_and_handles_keys_at_once() {
         let (end, seen) = played(vec![
             |inputs, run| {
                 red(inputs, run);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_on_during_a_run_cancels_it() {
+    fn moving_to_the_next_task_cancels_the_run() {
         let (_, seen) =
             played(vec![|inputs, _| key(inputs, Key::Next), |inputs, _| key(inputs, Key::Quit)]);
         assert_eq!(seen, [start(1, 1), Action::Cancel, start(2, 2), Action::Cancel]);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_and_the_output_arrive() {
+    fn sends_the_output_and_the_exit_status() {
         let (sender, inputs) = mpsc::channel();
         let mut runner = Runner::new(sender);
         runner.start(7, shell("echo out; echo '   Compiling ndarray v1' >&2; exit 3")).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_run_takes_its_children_along() {
+    fn cancel_kills_child_processes() {
         let folder = tempfile::tempdir().unwrap();
         let (born, late) = (folder.path().join("born"), folder.path().join("late"));
         let (sender, inputs) = mpsc::channel();

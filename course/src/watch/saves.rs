@@ -19,8 +19,8 @@ use super::event::Input;
 /// Interval between checks of the files.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// After this time without changes, the previous burst of changes counts as a save. An editor may
-/// save in several steps.
+/// Time without changes after which a burst of changes counts as one save. An editor may save in
+/// several steps.
 const QUIET: Duration = Duration::from_millis(50);
 
 /// Maximum duration of a burst. After this time, a run starts even if the files are still changing.
@@ -85,7 +85,7 @@ pub(super) fn watch_files(folder: &Path, inputs: Sender<Input>) -> Result<()> {
 fn look(folder: &Path, seen: &mut Seen) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        // Follows links. A file that vanishes during the check is noticed the next time.
+        // Follows links. A file that is removed during the check is skipped.
         let Ok(about) = fs::metadata(&path) else { continue };
         if about.is_dir() {
             look(&path, seen)?;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_of_saving_is_heard_and_nothing_else() {
+    fn detects_every_kind_of_save_but_no_temporary_file() {
         let (soon, never) = (Duration::from_secs(20), Duration::from_millis(500));
         assert!(heard(soon, |file| fs::write(file, "two").unwrap()));
         assert!(heard(soon, |file| {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn missing_folder_is_an_error() {
         let (sender, _inputs) = mpsc::channel();
         let error = watch_files(Path::new("no-such-folder"), sender).unwrap_err().to_string();
         assert!(error.contains("no-such-folder"), "{error}");

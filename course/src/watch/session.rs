@@ -44,7 +44,7 @@ pub(crate) enum Action {
     Regressed(TaskId),
     /// This task is now current. If it is begun, show its first failure, otherwise its goal.
     GoTo(TaskId),
-    /// Every task of the day is green.
+    /// Every task of the day has passed.
     DayDone(String),
     /// No task is left.
     AllDone,
@@ -196,8 +196,8 @@ impl Session {
         actions
     }
 
-    /// Moves to the next task that is not done. Looks first at the rest of the day, then at later
-    /// days, then from the start of the course.
+    /// Moves to the next task that is not done. Looks first at all tasks of the day, then at later
+    /// days, then at earlier ones.
     fn go_on(&mut self) -> Vec<Action> {
         let (day, here) = (self.id().feature.clone(), self.current);
         let after = (here + 1..self.tasks.len()).chain(0..here);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_green_task_leads_to_the_day_and_on_to_the_next_one() {
+    fn runs_the_day_and_moves_on_after_a_task_passes() {
         let mut session = session();
         assert_eq!(session.begin(), [start(1, 1, 1)]);
         assert_eq!(session.handle(finished(1, &[(1, 1, false)])), [Action::Tell, Action::Keys]);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_that_was_announced_as_the_next_one_is() {
+    fn next_key_runs_the_announced_task() {
         let mut session = session();
         session.begin();
         session.handle(finished(1, &[(1, 1, true)]));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_save_during_a_run_starts_anew_and_the_old_end_is_not_heard() {
+    fn a_save_during_a_run_cancels_it_and_starts_another() {
         let mut session = session();
         session.begin();
         assert_eq!(session.handle(Event::Saved), [Action::Cancel, start(2, 1, 1)]);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_green_and_is_red_now_comes_first() {
+    fn a_regressed_task_becomes_current() {
         let mut session = session();
         session.tasks[0].done = true;
         session.current = 1;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_move_and_show() {
+    fn handles_each_key() {
         let mut session = session();
         assert_eq!(session.handle(Event::Key(Key::Back)), [Action::NoFurther]);
         assert_eq!(session.handle(Event::Key(Key::Next)), [start(1, 1, 2)]);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_were_skipped_come_last() {
+    fn returns_to_a_skipped_task_of_the_same_day() {
         let mut session = session();
         session.handle(Event::Key(Key::Next));
         session.handle(finished(1, &[(1, 2, false)]));

@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
         let fingerprints = fingerprint::all(self.root, self.curriculum);
         self.run = Some(Running { number, day, task, fingerprints });
         self.runner.start(number, command)?;
-        // The engine's build starts after the learner's tests, and is reported once.
+        // Starts the engine's build after the learner's tests, and reports it once.
         let due = self.ahead.is_due(&engine::program(self.root), self.curriculum, &day.feature);
         if due && self.ahead.begin(self.root) {
             self.show("Building your engine in the background, for your first `cargo llm`.\n")?;

@@ -14,7 +14,7 @@ use std::{
 };
 
 pub const FILES: usize = 40;
-/// Number of kills per command. Every second one is aimed at the time when files are replaced.
+/// Number of kills per command. Every second kill happens soon after the first file is replaced.
 const KILLS: usize = 16;
 
 /// Contents of all files by path, except those in `.course` and temporary files.
@@ -75,7 +75,7 @@ pub fn kill(program: &str, root: &Path, cases: &[Case]) {
         amid += mixed;
     }
     println!("{kills} kills, {amid} of them while some files were old and others new");
-    assert!(amid > 0, "no kill met a half written tree, so nothing was tried");
+    assert!(amid > 0, "no kill left both old and new files, so this test checked nothing");
 }
 
 #[derive(PartialEq)]
@@ -106,22 +106,22 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
         if let Some(old) = old.get(*path).filter(|_| path.starts_with("src/")) {
             assert!(
                 is_old || kept(root, path).contains(old),
-                "{command:?}: what {path} held is lost"
+                "{command:?}: the old version of {path} is not in .course/recovery"
             );
         }
     }
-    // After an interrupted update, the list of tasks may not fit, and the command reports that.
+    // After an interrupted update, the list of tasks may not match the reference. `status` says so.
     let looks = if command[0] == "stubs" { &["stubs", "--check"][..] } else { &["status"] };
     let output = Command::new(program).args(looks).current_dir(root).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let told = command[0] == "update" && said.contains("run `cargo course update` again");
-    assert!(output.status.success() || told, "{command:?}: then {looks:?} said {said}");
-    assert_eq!(read(root), left, "{command:?}: then {looks:?} changed something");
+    let reported = command[0] == "update" && said.contains("run `cargo course update` again");
+    assert!(output.status.success() || reported, "{command:?}: then {looks:?} failed: {said}");
+    assert_eq!(read(root), left, "{command:?}: then {looks:?} changed a file");
     let again = start_command(program, root, command).wait().unwrap();
     assert!(again.success() || left == *new, "{command:?} fails when it is run again");
     assert!(
         read(root) == *new,
-        "{command:?}: what had been begun is not finished by the same again"
+        "{command:?}: a second run did not finish the work of the killed run"
     );
     match (as_old, as_new) {
         (_, 0) => State::Old,
@@ -130,13 +130,13 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
     }
 }
 
-/// Returns the versions of a file in recovery.
+/// Returns all versions of a file in `.course/recovery`.
 fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
     let Ok(folders) = fs::read_dir(root.join(".course/recovery")) else { return Vec::new() };
     folders.filter_map(|folder| fs::read(folder.unwrap().path().join(path)).ok()).collect()
 }
 
-/// Creates a course of one day with a task in each of many files.
+/// Creates a course of one day with [`FILES`] files, each with one task.
 pub fn course(root: &Path, doc: &str) {
     let mut list = String::from(
         "[[week]]\n\
@@ -172,7 +172,7 @@ pub fn course(root: &Path, doc: &str) {
     write(&root.join("tests/week1_day1.rs"), format!("// {doc}").as_bytes());
 }
 
-/// Returns the tree with changed text in each module of `src/`.
+/// Returns the tree with `change` applied to each file of `src/`.
 pub fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
     let text = |content: &Vec<u8>| String::from_utf8(content.clone()).unwrap();
     let one = |(path, content): (&String, &Vec<u8>)| {

@@ -93,7 +93,7 @@ const CASES: [Case; 64] = [
 ];
 
 #[test]
-fn after_a_bad_answer_nothing_wrong_is_found_and_a_good_hub_completes_it() {
+fn bad_answers_leave_no_wrong_file_and_a_retry_completes() {
     for (kind, file, times, act, words) in CASES {
         let what = format!("{kind:?} {file} {act:?}, {times} times");
         let short = matches!(act, Silence | Stall(_));
@@ -106,9 +106,8 @@ fn after_a_bad_answer_nothing_wrong_is_found_and_a_good_hub_completes_it() {
     }
 }
 
-/// A server may handle the request that resumes a download incorrectly.
 #[test]
-fn a_server_may_resume_wrongly() {
+fn survives_a_server_that_resumes_incorrectly() {
     let second: [(Act, &[&str]); 5] = [
         (Serve, &[]),
         (IgnoreRange, &[]),

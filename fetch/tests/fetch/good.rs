@@ -12,7 +12,7 @@ use super::{
 };
 
 #[test]
-fn the_needed_files_are_fetched_into_the_layout_of_huggingface_hub() {
+fn fetches_required_files_into_the_layout_of_huggingface_hub() {
     let (cache, stored) = (Cache::new(), model());
     let hub = good(&stored);
     let path = cache.fetch(&hub, "owner/name").expect("a model");
@@ -49,7 +49,7 @@ fn the_needed_files_are_fetched_into_the_layout_of_huggingface_hub() {
 }
 
 #[test]
-fn sharded_weights_are_fetched_whole() {
+fn fetches_all_shards() {
     let mut stored = model();
     stored.retain(|file| file.name != "model.safetensors");
     let shard = |k: u8| format!("model-0000{k}-of-00002.safetensors");
@@ -101,7 +101,7 @@ fn one_gguf_file_is_fetched_by_its_name_or_type() {
 }
 
 #[test]
-fn the_token_goes_to_the_hub_alone() {
+fn sends_the_token_only_to_the_hub() {
     let cache = Cache::new();
     let hub = Hub::start(model(), |asked| match asked.token.as_deref() {
         Some("Bearer hf_right") => Act::Serve,
@@ -135,7 +135,7 @@ fn the_token_goes_to_the_hub_alone() {
 }
 
 #[test]
-fn what_another_program_left_is_continued_or_replaced() {
+fn resumes_or_replaces_an_incomplete_file() {
     let stored = model();
     let weights = stored.iter().find(|file| file.name == "model.safetensors").expect("a file");
     let mut spoilt = weights.content[..1_000_000].to_vec();
@@ -162,7 +162,7 @@ fn what_another_program_left_is_continued_or_replaced() {
 }
 
 #[test]
-fn the_program_prints_a_path_or_one_line() {
+fn program_prints_a_path_or_a_one_line_error() {
     let (cache, stored) = (Cache::new(), model());
     let hub = good(&stored);
     let run = |arguments: &[&str], variables: &[(&str, &str)]| {

@@ -12,11 +12,11 @@ use super::{
     program::command,
 };
 
-/// Number of kills. Verification asks for 100.
+/// Number of kills. `cargo course verify` sets 100.
 const VARIABLE: &str = "TINY_LLM_FETCH_KILLS";
 
 #[test]
-fn a_killed_process_leaves_nothing_wrong_and_the_next_one_continues() {
+fn a_killed_download_leaves_no_wrong_file_and_is_resumed() {
     let kills = std::env::var(VARIABLE).map_or(8, |text| text.parse().expect(VARIABLE));
     let stored = model();
     let mut random = fastrand::Rng::new();
@@ -30,7 +30,7 @@ fn a_killed_process_leaves_nothing_wrong_and_the_next_one_continues() {
     while killed < kills {
         let hub = Hub::start(model(), slow);
         let mut child = command(&cache, &hub, &["owner/name"]).spawn().expect("the program starts");
-        // At a random moment: after some of the requests, of which there are at most 11.
+        // Kills it shortly after 0 to 11 requests. A complete download sends at most 12.
         let (requests, begin) = (random.usize(0..12), Instant::now());
         let ended = loop {
             match child.try_wait().expect("a process") {

@@ -1,5 +1,5 @@
-"""`tiny-llm-fetch` beside `huggingface_hub` and `transformers`: one hub on this machine, one cache. TINY_LLM_FETCH names the
-program, TINY_LLM_HUB the example `hub`."""
+"""Tests `tiny-llm-fetch` with `huggingface_hub` and `transformers`, which share one local hub and one cache. TINY_LLM_FETCH is the
+path of the program, TINY_LLM_HUB that of the example `hub`."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def endpoint():
 
 @pytest.fixture
 def environment(endpoint, tmp_path):
-    """The variables of a user of this hub, with an empty cache."""
+    """Returns the environment variables for this hub and an empty cache."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("HF_") and not name.upper().endswith("_PROXY")}
     return ours | {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_UPDATE_CHECK": "1"}
 
@@ -50,7 +50,7 @@ def blobs(folder):
     return {file.name: file.stat().st_mtime_ns for file in (Path(folder).parents[1] / "blobs").iterdir()}
 
 
-def test_ours_finds_what_huggingface_hub_fetched(environment):
+def test_finds_files_that_huggingface_hub_fetched(environment):
     folder = python(environment, DOWNLOAD)
     assert fetch(offline(environment)) == folder
     before = blobs(folder)
@@ -59,7 +59,7 @@ def test_ours_finds_what_huggingface_hub_fetched(environment):
     assert fetch(environment, "--dry-run").endswith("in all, 0 B to download")
 
 
-def test_huggingface_hub_finds_what_ours_fetched(environment):
+def test_huggingface_hub_finds_fetched_files(environment):
     folder = fetch(environment)
     assert sorted(file.name for file in Path(folder).iterdir()) == NEEDED
     assert all((Path(folder) / name).read_bytes() == (MODEL / name).read_bytes() for name in NEEDED)
@@ -74,7 +74,7 @@ def test_huggingface_hub_finds_what_ours_fetched(environment):
     assert python(environment, scan) == f"{NAME} main {len(NEEDED)}"
 
 
-def test_transformers_loads_what_ours_fetched(environment):
+def test_transformers_loads_the_fetched_model(environment):
     fetch(environment)
     text = f"""
 import torch

@@ -39,7 +39,7 @@ pub struct MixtureConfig {
     pub renormalize: bool,
     /// For gpt-oss, the steepness and the limit of the gate.
     pub clamp: Option<Clamp>,
-    /// For each layer, the number of positions that a token attends to; `None` for all.
+    /// For each layer, the number of positions that a token attends to. `None` for all.
     pub windows: Vec<Option<usize>>,
     /// YaRN's scaling of RoPE, if there is any.
     pub yarn: Option<Yarn>,

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_of_every_block_is_looked_at() {
+    fn checks_every_number_of_every_block() {
         for tensor_type in TensorType::READ {
             let (size, blocks) = (tensor_type.block_bytes(), 2 * AT_ONCE + 3);
             // Sets as many bits as finite values allow: codes are not floats, and a float is NaN or

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_fills_its_blocks() {
+    fn writes_whole_blocks_of_every_type() {
         for tensor_type in TensorType::ALL {
             let mut bytes = Vec::new();
             Random { state: 1 }.write(&mut bytes, tensor_type, 5000 * 256, 0.0).unwrap();

@@ -23,15 +23,15 @@ pub enum TensorType {
     Q5_1,
     /// 32 weights of 8 bits, one scale.
     Q8_0,
-    /// 256 weights of 2 bits; 16 scales and minimums of 4 bits.
+    /// 256 weights of 2 bits, 16 scales and minimums of 4 bits.
     Q2_K,
-    /// 256 weights of 3 bits; 16 scales of 6 bits.
+    /// 256 weights of 3 bits, 16 scales of 6 bits.
     Q3_K,
-    /// 256 weights of 4 bits; 8 scales and minimums of 6 bits.
+    /// 256 weights of 4 bits, 8 scales and minimums of 6 bits.
     Q4_K,
-    /// 256 weights of 5 bits; 8 scales and minimums of 6 bits.
+    /// 256 weights of 5 bits, 8 scales and minimums of 6 bits.
     Q5_K,
-    /// 256 weights of 6 bits; 16 scales of 8 bits.
+    /// 256 weights of 6 bits, 16 scales of 8 bits.
     Q6_K,
     /// 32 floats of 4 bits, and one scale that is a power of two. The experts of gpt-oss have this
     /// type, which is read but never written.

@@ -290,7 +290,7 @@ mod tests {
     use super::strftime;
 
     #[test]
-    fn strftime_is_pythons() {
+    fn strftime_matches_python() {
         // datetime.fromtimestamp(t, timezone.utc).strftime(…)
         let all = "%d %b %Y|%Y-%m-%d|%A %a %B|%H:%M:%S|%y%%";
         assert_eq!(strftime(all, 0), "01 Jan 1970|1970-01-01|Thursday Thu January|00:00:00|70%");

@@ -1,15 +1,15 @@
-//! Any text and any ids: a GGUF file's tokenizer and a folder's. The bridge's `test_tokenizers.py`
-//! compares the folder's with Hugging Face's.
+//! Compares a GGUF file's tokenizer with a folder's, for random texts and ids. The bridge's
+//! `test_tokenizers.py` compares the folder's with Hugging Face's.
 
 use tiny_llm_formats::text::Tokenizer;
 
 use super::{fixtures, tokenizers};
 
 #[test]
-fn any_text_becomes_the_same_ids_from_either() {
+fn gguf_and_folder_tokenizers_match() {
     let fixtures = fixtures();
     for (name, case, metadata) in tokenizers(&fixtures) {
-        // Neither kind is made from a folder.
+        // The converter never makes these two kinds from a folder.
         if ["no_name", "llama2_no_bytes"].contains(&name) {
             continue;
         }
@@ -18,7 +18,7 @@ fn any_text_becomes_the_same_ids_from_either() {
         let size = gguf.vocab_size() as u32;
         assert_eq!(size as usize, json.vocab_size(), "{name}");
         assert!(gguf.decode(&[size]).is_err() && gguf.token_bytes(size).is_empty(), "{name}");
-        // Ids in no order of a text, so that bytes are no characters and special tokens stand
+        // The ids are random. So bytes may not form characters, and special tokens may be
         // anywhere.
         let mut draw = Draw(1);
         for _ in 0..400 {
@@ -36,7 +36,7 @@ fn any_text_becomes_the_same_ids_from_either() {
     }
 }
 
-/// Random numbers, the same each time.
+/// Pseudo-random numbers, the same in every run.
 struct Draw(u32);
 
 impl Draw {
@@ -45,7 +45,7 @@ impl Draw {
         (self.0 >> 8) % end
     }
 
-    /// Often one on which tokenizers differ, else any.
+    /// Returns a random character, often one that tokenizers handle differently.
     fn character(&mut self) -> char {
         const OFTEN: &[char] = &[
             ' ', ' ', ' ', '\n', '\r', '\t', '\'', 's', 'l', 'T', 'a', 'b', '0', '7', '.', ',',

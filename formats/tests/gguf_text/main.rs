@@ -1,5 +1,5 @@
-//! Tokenizer and chat template of GGUF files against Hugging Face's:
-//! `tests/fixtures/gguf_text.json`, written by `python-ref/oracle/gguf_text.py`.
+//! Compares tokenizers and chat templates of GGUF files with Hugging Face's. The expected results
+//! are in `tests/fixtures/gguf_text.json`, written by `python-ref/oracle/gguf_text.py`.
 
 mod any_text;
 
@@ -19,7 +19,7 @@ fn fixtures() -> Json {
         .expect("JSON")
 }
 
-/// The tokenizers by name, each with its metadata.
+/// Returns the name, the fixture and the metadata of each tokenizer.
 fn tokenizers(fixtures: &Json) -> impl Iterator<Item = (&str, &Json, Metadata)> {
     let cases =
         fixtures.as_object().expect("an object").iter().filter(|(name, _)| *name != "texts");
@@ -34,7 +34,7 @@ fn metadata(name: &str, keys: &Json) -> Metadata {
     metadata
 }
 
-/// Token types are the only numbers in arrays that are whole.
+/// Converts a JSON value. Whole numbers in an array are token types.
 fn value_of(json: &Json) -> Value {
     match json {
         Json::Bool(flag) => Value::Bool(*flag),
@@ -62,7 +62,7 @@ fn tiny_story() -> PathBuf {
 }
 
 #[test]
-fn ids_and_text_are_those_of_hugging_face() {
+fn ids_and_text_match_hugging_face() {
     let fixtures = fixtures();
     let texts = fixtures["texts"].as_array().unwrap();
     for (name, case, metadata) in tokenizers(&fixtures) {
@@ -76,7 +76,7 @@ fn ids_and_text_are_those_of_hugging_face() {
     }
 }
 
-/// A folder with this `tokenizer.json` and a vocabulary of `size`.
+/// Creates a folder with this `tokenizer.json` and a vocabulary of `size`.
 fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut config: Json =
@@ -91,9 +91,9 @@ fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
 }
 
 #[test]
-fn metadata_of_a_folder_is_what_the_converter_writes() {
+fn folder_metadata_matches_the_converter() {
     let fixtures = fixtures();
-    // No file is made with the pre-tokenizer of files that name none, or without tokens for bytes.
+    // From a folder, the default pre-tokenizer and a vocabulary without byte tokens are rejected.
     for (name, case, expected) in
         tokenizers(&fixtures).filter(|(name, ..)| !["no_name", "llama2_no_bytes"].contains(name))
     {
@@ -118,7 +118,7 @@ fn metadata_of_a_folder_is_what_the_converter_writes() {
         for key in ["tiny-llm.tokenizer.nfc", "tiny-llm.tokenizer.space_prefix"] {
             assert_eq!(made.get(key), expected.get(key), "{name}: {key}");
         }
-        // Scores need not be the same, but have to say the same.
+        // Scores may differ, but the ids must be the same.
         let tokenizer = Tokenizer::from_gguf(&made).unwrap();
         for (i, text) in fixtures["texts"].as_array().unwrap().iter().enumerate() {
             assert_eq!(
@@ -137,7 +137,7 @@ fn metadata_of_a_folder_is_what_the_converter_writes() {
 }
 
 #[test]
-fn the_embedded_model_reads_the_same_from_either() {
+fn embedded_model_matches_from_gguf_and_folder() {
     let metadata = convert::metadata_from_folder(&tiny_story()).unwrap();
     let (gguf, json) =
         (Tokenizer::from_gguf(&metadata).unwrap(), Tokenizer::from_folder(&tiny_story()).unwrap());
@@ -158,7 +158,7 @@ fn the_embedded_model_reads_the_same_from_either() {
 }
 
 #[test]
-fn keys_that_are_missing_have_the_familys_values() {
+fn missing_keys_have_the_defaults_of_the_family() {
     let fixtures = fixtures();
     let without = |name: &str, keys: &[&str]| {
         let mut json = fixtures[name]["metadata"].clone();
@@ -203,7 +203,7 @@ fn keys_that_are_missing_have_the_familys_values() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn rejects_inconsistent_metadata() {
     let fixtures = fixtures();
     type Change = fn(&mut Json);
     let cases: [(&str, &str, Change); 22] = [

@@ -1,4 +1,4 @@
-//! Tensors in one file and in shards.
+//! Reads tensors from one file and from shards.
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn both() -> Value {
 }
 
 #[test]
-fn one_file_and_shards_hold_the_same() {
+fn one_file_and_shards_return_the_same_tensors() {
     for folder in [one_file(), shards(both())] {
         let checkpoint = Checkpoint::open(folder.path()).unwrap();
         let a = checkpoint.tensor("layers.0.a.weight", &[2, 3]).unwrap();
@@ -63,7 +63,7 @@ fn one_file_and_shards_hold_the_same() {
 }
 
 #[test]
-fn a_missing_or_misshapen_tensor_is_named() {
+fn errors_name_the_missing_or_misshapen_tensor() {
     for folder in [one_file(), shards(both())] {
         let checkpoint = Checkpoint::open(folder.path()).unwrap();
         let error = |name: &str, shape: &[usize]| {
@@ -85,12 +85,12 @@ fn a_missing_or_misshapen_tensor_is_named() {
 }
 
 #[test]
-fn an_index_is_checked_against_its_files() {
+fn rejects_an_index_that_contradicts_its_files() {
     let error = |map: Value| Checkpoint::open(shards(map).path()).unwrap_err().to_string();
     let naming = |file: Value| error(with(both(), json!({"layers.0.b.weight": file})));
     assert_explains(
         &naming(json!("model-00001-of-00002.safetensors")),
-        &["index.json", "layers.0.b.weight", "listed in model-00001-of-00002.safetensors"],
+        &["index.json", "layers.0.b.weight", "found file model-00001-of-00002.safetensors"],
     );
     assert_explains(
         &naming(json!("model-00003-of-00002.safetensors")),
@@ -123,7 +123,7 @@ fn an_index_is_checked_against_its_files() {
     );
 }
 
-/// A file with this header and this many bytes of values.
+/// Opens a file with this header and this many bytes of values. Returns the error, if any.
 fn opened(header: &str, values: usize) -> String {
     let folder = TempDir::new().unwrap();
     let file =
@@ -133,7 +133,7 @@ fn opened(header: &str, values: usize) -> String {
 }
 
 #[test]
-fn a_lying_header_is_refused() {
+fn rejects_a_header_that_contradicts_its_file() {
     assert_eq!(
         opened(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 8),
         "opened"
@@ -197,7 +197,7 @@ fn a_lying_header_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_safetensors_file_is_refused() {
+fn rejects_a_file_in_another_format() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("model.safetensors");
     for (contents, part) in [
@@ -222,7 +222,7 @@ fn a_file_that_is_no_safetensors_file_is_refused() {
 }
 
 #[test]
-fn a_type_that_is_not_read_here_is_passed_on() {
+fn returns_tensors_of_any_type() {
     let folder = TempDir::new().unwrap();
     save(&folder.path().join("model.safetensors"), &[("a", Dtype::I8, &[2], &[1, 2])]);
     assert_eq!(

@@ -143,7 +143,7 @@ mod tests {
     use crate::amx::tests::Random;
 
     #[test]
-    fn rows_turned_at_once_are_those_turned_one_by_one() {
+    fn vector_fill_matches_the_scalar_fill() {
         let mut random = Random(11);
         for count in [0, 1, 7, 15, 16] {
             let rows: Vec<Int8SuperBlock> = (0..count)

@@ -141,7 +141,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     if F::ZERO == Zero::Minimum {
         let mut minimums = block.minimums;
         if F::PER_SCALE == 32 {
-            // Each minimum is stored twice, in two 16-bit elements; keep the first.
+            // Each minimum is stored twice, in two 16-bit elements. Keep the first.
             minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
         }
         // SAFETY: the store writes 32 bytes: 16 numbers of 16 bits, to 8 elements of 32 bits.

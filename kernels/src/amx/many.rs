@@ -56,7 +56,7 @@ pub(super) struct Soon<'a> {
     pub(super) outputs: &'a Outputs,
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[inline(always)]
 pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     unit: &mut U,

@@ -24,7 +24,7 @@ impl Model {
         self.shapes.expect("tiles have shapes before they are used").0[tile]
     }
 
-    /// Multiplies tiles; `weight` converts a byte of tile `a` to a number.
+    /// Multiplies tiles. `weight` converts a byte of tile `a` to a number.
     fn multiply(&mut self, [c, a, b]: [usize; 3], weight: impl Fn(u8) -> i32) {
         let [(rows, width), (a_rows, depth), (b_rows, b_width)] =
             [c, a, b].map(|tile| self.shape(tile));

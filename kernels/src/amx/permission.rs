@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_unit_that_is_hidden_or_refused() {
+    fn returns_why_the_unit_is_not_used() {
         let refuse = || Err(Refusal::Refused(-95));
         assert_eq!(ask(None, Ok(()), || Ok(())), Ok(()));
         assert_eq!(ask(None, Ok(()), refuse), Err(Refusal::Refused(-95)));
@@ -142,10 +142,9 @@ mod tests {
         assert_eq!(ask(Some("refused"), Err(Refusal::Absent), never), Err(Refusal::Absent));
     }
 
-    /// Checks that the permission that Linux gives to a process also holds for its forks.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_process_that_was_forked_afterwards() {
+    fn permission_survives_a_fork() {
         use super::super::{
             tiles::Tiles,
             unit::{Shapes, Sums, Unit},

@@ -176,7 +176,7 @@ fn for_each(check: impl Fn(&Matrix, &Input, &str)) {
 }
 
 #[test]
-fn the_model_gives_sums_of_decoded_rows() {
+fn model_matches_sums_of_decoded_rows() {
     for_each(|weight, x, what| {
         let out = with_model(weight, x);
         for r in 0..weight.rows {
@@ -208,10 +208,9 @@ fn the_model_gives_sums_of_decoded_rows() {
     });
 }
 
-/// Using a tile after its release panics.
 #[test]
 #[should_panic(expected = "tiles have shapes before they are used")]
-fn tiles_that_were_given_back() {
+fn using_a_released_tile_panics() {
     let mut unit = Model::default();
     unit.configure(&super::unit::Shapes::of(64));
     unit.release();
@@ -242,7 +241,7 @@ mod on_this_processor {
     }
 
     #[test]
-    fn a_row_alone_on_the_rung_below_has_the_same_bits_as_in_the_models_tiles() {
+    fn model_matches_single_rows_on_avx512() {
         if !Rung::Avx512Vnni.is_available() {
             return println!("not verified: this processor lacks AVX-512");
         }
@@ -257,7 +256,7 @@ mod on_this_processor {
     }
 
     #[test]
-    fn the_processors_unit_gives_the_models_bits() {
+    fn processor_matches_the_model() {
         if !Rung::Amx.is_available() {
             return println!("not verified: {}", super::super::state().unwrap_err());
         }
@@ -272,7 +271,7 @@ mod on_this_processor {
     }
 
     #[test]
-    fn each_operation_of_the_processors_unit_is_the_models() {
+    fn each_processor_operation_matches_the_model() {
         if !Rung::Amx.is_available() {
             return println!("not verified: {}", super::super::state().unwrap_err());
         }

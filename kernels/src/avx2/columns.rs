@@ -49,7 +49,7 @@ pub(super) struct Columns<const PLANES: usize> {
     pub(super) minimums: __m256,
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the 32 codes
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `codes` must unpack the 32 codes
 /// of a block, and `split` must divide a register of codes into planes: one plane of whole codes,
 /// or two planes with four bits of each code.
 #[inline]

@@ -40,7 +40,7 @@ fn eight_rows(weight: &Matrix, first: usize) -> &[u8] {
     weight.side_by_side(ROWS, first / ROWS).expect("a repacked matrix")
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `unpack` must unpack a block of
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `unpack` must unpack a block of
 /// 32 weights of each of eight rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]

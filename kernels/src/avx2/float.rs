@@ -21,7 +21,7 @@ const LINE: usize = 64;
 /// Number of elements of a vector.
 const LANES: usize = 8;
 
-/// Multiplies f32 weights; see [`Kernel`](crate::Kernel).
+/// Multiplies f32 weights. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: the load reads 32 bytes, which is eight numbers of 32 bits.
@@ -29,14 +29,14 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, f32::from_le_bytes);
 }
 
-/// Multiplies f16 weights; see [`Kernel`](crate::Kernel).
+/// Multiplies f16 weights. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| _mm256_cvtph_ps(load_half(bytemuck::cast_ref(bytes)));
     product(weight, x, tile, widen, |bytes| f16::from_le_bytes(bytes).to_f32());
 }
 
-/// Multiplies bf16 weights; see [`Kernel`](crate::Kernel).
+/// Multiplies bf16 weights. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {

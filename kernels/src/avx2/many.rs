@@ -13,7 +13,7 @@ use crate::{format::Format, input::Input, matrix::Matrix, parallel::Tile};
 /// Maximum number of rows of activations that are multiplied each time a panel is filled.
 const CHUNK: usize = 256;
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `head` must unpack everything in a
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `head` must unpack everything in a
 /// block except its codes, `codes` must load the bytes of one half of a block, and `split` must
 /// convert them to 128 codes.
 #[inline]

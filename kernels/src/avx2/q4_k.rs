@@ -1,4 +1,4 @@
-//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. If a learner has written a
+//! `Q4_K`: a byte holds two codes. Scales and minimums have 6 bits. If a learner has written a
 //! kernel for a few rows of activations, it replaces the one here.
 
 use std::arch::x86_64::*;

@@ -35,7 +35,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         let x: &[[f32; 8]] = x.as_chunks().0;
         // The conversion rounds to nearest, ties to even. Narrowing interleaves the halves of two
-        // registers; the order is restored at the end.
+        // registers. The order is restored at the end.
         let eight = |i: usize| _mm256_cvtps_epi32(_mm256_mul_ps(load(&x[i]), inverse));
         let bytes = _mm256_packs_epi16(
             _mm256_packs_epi32(eight(0), eight(1)),

@@ -18,7 +18,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {

@@ -79,7 +79,7 @@ mod tests {
     use crate::loops;
 
     #[test]
-    fn weights_and_their_sum_are_those_of_the_loops() {
+    fn matches_the_plain_loops() {
         if !crate::rung::Rung::Avx512Vnni.is_available() {
             return println!("not verified: this processor lacks AVX-512");
         }

@@ -20,7 +20,7 @@ const LINE: usize = 64;
 /// Number of elements of a vector.
 const LANES: usize = 16;
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: the load reads 64 bytes, which is 16 numbers of 32 bits.
@@ -28,7 +28,7 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, f32::from_le_bytes);
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: the load reads 32 bytes, which is 16 numbers of 16 bits.
@@ -38,7 +38,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, |bytes| f16::from_le_bytes(bytes).to_f32());
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {

@@ -111,7 +111,7 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
-    // Interleaves pairs of rows, then groups of four, within each 128-bit lane; then moves lanes.
+    // Interleaves pairs of rows, then groups of four, within each 128-bit lane. Then moves lanes.
     let mut a = v;
     for i in 0..8 {
         a[2 * i] = _mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]);

@@ -36,7 +36,7 @@ pub(super) struct Place {
     pub(super) tokens: usize,
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `fill` is called with the bytes of
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `fill` is called with the bytes of
 /// 256 columns of each row, or of all remaining columns.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]

@@ -1,4 +1,4 @@
-//! [`Q2_K`](crate::blocks::q2_k): a byte holds four codes; every 16 weights share a scale and a
+//! [`Q2_K`](crate::blocks::q2_k): a byte holds four codes. Every 16 weights share a scale and a
 //! minimum of 4 bits.
 
 use std::arch::x86_64::*;

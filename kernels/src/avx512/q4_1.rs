@@ -1,4 +1,4 @@
-//! [`Q4_1`](crate::blocks::q4_1): a byte holds two codes; each block has a scale and a minimum.
+//! [`Q4_1`](crate::blocks::q4_1): a byte holds two codes. Each block has a scale and a minimum.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! `Q4_K`: a byte holds two codes; scales and minimums are integers.
+//! `Q4_K`: a byte holds two codes. Scales and minimums are integers.
 
 use std::arch::x86_64::*;
 

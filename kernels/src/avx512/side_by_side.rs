@@ -1,7 +1,7 @@
 //! Products with weights in the layout of [`repack`](crate::repack): a block of each of sixteen
 //! rows, side by side. Nothing has to be transposed, and all sixteen rows are read as one stream of
 //! bytes. With a few rows of activations, codes are unpacked into registers
-//! ([`two_streams`](super::two_streams)); with more, into panels.
+//! ([`two_streams`](super::two_streams)), with more rows into panels.
 
 use std::arch::x86_64::*;
 
@@ -23,10 +23,10 @@ use crate::{
 /// Maximum number of rows of activations that are multiplied without panels.
 const FEW: usize = 4;
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). A block of each of sixteen rows has
-/// `WIDE` bytes. `set(factors, i, block)` must unpack everything in these blocks except the codes,
-/// into places for block `i` of a super-block. `code(block, i)` must unpack the codes of columns 4i
-/// to 4i + 3.
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). A block of each of sixteen rows
+/// has `WIDE` bytes. `set(factors, i, block)` must unpack everything in these blocks except the
+/// codes, into places for block `i` of a super-block. `code(block, i)` must unpack the codes of
+/// columns 4i to 4i + 3.
 ///
 /// # Panics
 /// If the matrix isn't repacked for AVX-512, or the tile doesn't start at a multiple of sixteen

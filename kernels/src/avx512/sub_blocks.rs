@@ -23,7 +23,7 @@ use crate::{
 /// The order of columns: a vector holds even or odd sub-blocks of 32.
 pub(crate) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the codes of a
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `codes` must unpack the codes of a
 /// block, in the order of [`ORDER`].
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]

@@ -50,7 +50,7 @@ impl SuperBlock {
     }
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize>(

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_packed_comes_back() {
+    fn unpack_inverts_pack() {
         let numbers =
             |from: usize, step: usize| std::array::from_fn(|i| (from + step * i) as u8 & 63);
         for (from, step) in [(0, 1), (63, 5), (17, 9), (40, 31)] {

@@ -46,7 +46,7 @@ pub(super) trait Blocks {
 /// Size in bytes of eight blocks of the longest format.
 pub(super) const LONGEST: usize = 8 * 34;
 
-/// Computes a tile of the output for a few rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for a few rows of activations. See [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.

@@ -15,7 +15,7 @@ use crate::{
 /// Number of elements that are multiplied at a time: two registers.
 const LANES: usize = 8;
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: the two loads read 32 bytes, which is eight numbers of 32 bits.
@@ -26,7 +26,7 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.row(t), widen, f32::from_le_bytes));
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
@@ -50,7 +50,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {

@@ -1,4 +1,4 @@
-//! `MXFP4`: a byte holds two codes, each looked up in a table of 16; the scale is a power of two.
+//! `MXFP4`: a byte holds two codes, each looked up in a table of 16. The scale is a power of two.
 
 use std::arch::aarch64::*;
 

@@ -102,7 +102,7 @@ pub(super) trait Unit {
     );
 }
 
-/// Computes a tile of the output for many rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for many rows of activations. See [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `U`.

@@ -47,7 +47,7 @@ pub(super) struct Head {
     pub(super) shifts: [int16x8_t; 2],
 }
 
-/// Computes a tile of the output for a few rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for a few rows of activations. See [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.

@@ -20,7 +20,7 @@ pub(super) trait Blocks<const BYTES: usize> {
     fn codes(block: &[u8; BYTES]) -> [v128; 2];
 }
 
-/// Computes a tile of the output; see [`Kernel`](crate::Kernel). The result for a row of
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). The result for a row of
 /// activations does not depend on the other rows.
 pub(super) fn product<const BYTES: usize, F: Blocks<BYTES>>(
     weight: &Matrix,

@@ -1,7 +1,7 @@
 //! Days 3 and 4. How weights are stored: as small integers in blocks. Each format specifies how a
 //! block's integers become weights. `src/week2/blocks` has a file for each format that the course
-//! teaches; the others are in the crate `tiny_llm_kernels`. A block in a mapped file may begin at
-//! any address, so blocks are read as bytes.
+//! teaches. The other formats are in the crate `tiny_llm_kernels`. A block in a mapped file may
+//! begin at any address, so blocks are read as bytes.
 
 pub mod plain;
 

@@ -1,5 +1,5 @@
-//! `F16` and `BF16`: there are no blocks, and each weight is stored as one number. (`F32` needs
-//! nothing but [`f32::from_le_bytes`].)
+//! `F16` and `BF16`, which have no blocks: each weight is stored as one number. (`F32` needs only
+//! [`f32::from_le_bytes`].)
 //!
 //! ```text
 //!        15 14        10 9                0            15 14              7 6           0
@@ -14,7 +14,7 @@ pub fn from_f16(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// Decodes a weight from its two bytes, which are the upper half of an f32. Nothing is rounded.
+/// Decodes a weight from its two bytes, which are the upper half of an f32, without rounding.
 #[must_use]
 pub fn from_bf16(bytes: [u8; 2]) -> f32 {
     bf16::from_le_bytes(bytes).to_f32()

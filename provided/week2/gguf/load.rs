@@ -1,4 +1,4 @@
-//! Builds a model from a Hugging Face folder or a GGUF file. Weights are used in place, not copied.
+//! Builds a model from a Hugging Face folder or a GGUF file. Matrices are not copied.
 
 use std::{collections::HashSet, path::Path};
 
@@ -279,8 +279,7 @@ mod tests {
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    // A learner's first kernels are slow in a test build, so they are tested with
-                    // only one chunk size.
+                    // The naive kernels are slow in a test build, so only one chunk size uses them.
                     let rung = if chunk == 75 { Rung::Naive } else { Rung::best() };
                     let plan = Arc::new(Plan {
                         kernels: rung.into(),

@@ -8,7 +8,7 @@ pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
     dequantize_row(weight.tensor_type, weight.row(r), out);
 }
 
-/// Computes a tile of the output; see [`crate::week2::kernels::Kernel`].
+/// Computes a tile of the output, as specified by [`crate::week2::kernels::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let mut row = vec![0.0; weight.cols];
     for (i, r) in tile.cols().enumerate() {

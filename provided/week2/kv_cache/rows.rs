@@ -1,7 +1,7 @@
 //! The rows that a forward pass computes, and their queries in attention.
 
 /// One token of a forward pass. A prefill has many rows of one sequence, decoding has one row, and
-/// a batch of requests has rows of several sequences. The model treats them all alike.
+/// a batch of requests has rows of several sequences. The model treats every row the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The token's id.

@@ -69,7 +69,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         for (name, penalty) in
             [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
         {
-            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a finite number");
         }
         let shaper = Shaper::new(extras, prompt.len());
         let id = self.next_id;

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_fit_into_the_time() {
+    fn rows_within_obeys_both_limits() {
         assert_eq!(StepTimes::default().rows_within(limit(3.0, 1), ANY), None);
         // A step of one row takes 17 here, so the limit of three times that is 51.
         let times = measured(16.0, &[1, 8, 128]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn more_rows_than_ever_are_tried_step_by_step() {
+    fn rows_within_grows_without_exceeding_the_limit() {
         let mut times = measured(16.0, &[1]);
         let mut tried = vec![1];
         for _ in 0..40 {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn another_programs_time_counts_little() {
+    fn an_outlier_changes_the_estimate_little() {
         let mut times = measured(16.0, &[1, 8, 128]);
         times.observe(1, 1e6);
         let after = times.rows_within(limit(3.0, 1), ANY).expect("it has been measured");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_fall_or_are_nothing_do_no_harm() {
+    fn accepts_zero_and_falling_times() {
         let mut times = StepTimes::default();
         times.observe(1, 0.0);
         assert_eq!(times.rows_within(limit(3.0, 1), ANY), None);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_the_smallest_measured_size_is_estimated_without_a_panic() {
+    fn factor_1_allows_at_most_the_measured_rows() {
         for rows in 1..=64 {
             for thousandths in 1..=500 {
                 let mut times = StepTimes::default();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_behind_the_times_is_found() {
+    fn draft_costs_come_from_a_line_through_the_times() {
         let mut times = StepTimes::default();
         (0..5).for_each(|_| times.observe(1, 5.0));
         assert_eq!(times.draft_costs(1, 0.5), None, "steps of one size");
@@ -220,7 +220,7 @@ mod tests {
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
         let one = times.draft_costs(1, 0.5).expect("three sizes");
         assert!(near(one.row, 0.2) && near(one.draft, 0.1), "{one:?}");
-        // A step of four rows costs 8, which is two for each row.
+        // A step of four rows takes 8. One more row takes 1 and delays four requests: 4 / 8.
         let four = times.draft_costs(4, 0.5).expect("three sizes");
         assert!(near(four.row, 0.5) && near(four.draft, 0.25), "{four:?}");
     }

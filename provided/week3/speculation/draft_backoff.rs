@@ -67,7 +67,7 @@ mod tests {
     use crate::week3::draft_length::{DraftLength, best_length};
 
     #[test]
-    fn costs_are_parts_of_a_pass_without_drafts() {
+    fn costs_are_relative_to_a_pass_without_drafts() {
         let mut backoff = DraftBackoff::default();
         assert!(backoff.is_paused() && backoff.costs().is_none());
         backoff.observe(0, 0.5);
@@ -75,8 +75,7 @@ mod tests {
         assert!(!backoff.is_paused() && backoff.costs().is_none());
         backoff.observe(4, 1.0);
         assert_eq!(backoff.costs(), Some(Costs { row: 0.25, draft: 0.0 }));
-        // If a pass is measured as faster with a draft than without, the draft counts as almost
-        // free.
+        // If a pass with a draft is measured as faster than one without, a row costs `LEAST`.
         let mut quick = DraftBackoff::default();
         for (drafts, seconds) in [(0, 0.5), (0, 0.5), (1, 0.25)] {
             quick.observe(drafts, seconds);
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn rests_grow_as_long_as_nothing_pays() {
+    fn pauses_grow_until_drafts_pay_off() {
         let mut backoff = DraftBackoff::default();
         (0..ALONE).for_each(|_| backoff.observe(0, 1.0));
         let mut rests = Vec::new();
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_nobody_can_guess_costs_little() {
+    fn an_unpredictable_text_costs_little() {
         for passes in [100, 400, 2000] {
             for c in [1.0 / 64.0, 0.1, 0.25, 0.4, 0.8] {
                 let (drafts, time) = unguessable(passes, c);

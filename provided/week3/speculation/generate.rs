@@ -42,8 +42,8 @@ impl<D: Drafter> Speculation<D> {
         );
         let mut text = prompt.to_vec();
         session.keep_prefix(prompt);
-        // A drafter first reads the text, and the time for that says little about the cost of a
-        // draft.
+        // For its first drafts, a drafter also reads the whole text. That time is not recorded,
+        // because later drafts are faster.
         let mut has_read = false;
         loop {
             let known = text.len();

@@ -148,7 +148,7 @@ impl Proposer for ModelProposer {
             let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
             for ((request, &most), drafts) in requests.iter().zip(most).zip(&mut *drafts) {
                 if goes_on(request, most, drafts) {
-                    drafts.push(argmax(logits.next().expect("logits of every last row")));
+                    drafts.push(argmax(logits.next().expect("a row of logits per request")));
                 }
             }
         }

@@ -44,7 +44,7 @@ impl Network {
     pub fn cheapest_cut(&mut self) -> usize {
         let mut sum = 0;
         while let Some(way) = self.way() {
-            let least = way.iter().map(|&e| self.edges[e].2).min().expect("not at the last yet");
+            let least = way.iter().map(|&e| self.edges[e].2).min().expect("a path has an edge");
             for e in way {
                 self.edges[e].2 -= least;
                 self.edges[e ^ 1].2 += least;

@@ -33,7 +33,7 @@ pub struct GpuBackend {
     cache: HashMap<usize, [Buffer; 2]>,
 }
 
-/// The input of a pass besides the graph, in the device's memory.
+/// The tokens and RoPE angles of a pass, in the device's memory.
 struct Rows {
     tokens: Buffer,
     /// Cosine and sine of each RoPE angle, as `[rows, D/2]` pairs.
@@ -71,7 +71,7 @@ impl GpuBackend {
         let sizes = step.cache.sizes();
         ensure!(
             sizes.sequences == 1,
-            "found a cache of {} sequences, expected one on this backend",
+            "found a cache of {} sequences, expected 1 on this backend",
             sizes.sequences
         );
         let bytes = 4 * sizes.capacity * sizes.kv_heads * sizes.head_dim;
@@ -83,7 +83,7 @@ impl GpuBackend {
         Ok(room)
     }
 
-    /// Uploads the input of a pass besides its graph.
+    /// Uploads the tokens and RoPE angles of a pass.
     fn rows(&self, step: &AnyStep<'_>) -> Result<Rows> {
         let first = step
             .rows

@@ -40,7 +40,7 @@ pub struct Measured {
     pub multiply_adds: f64,
 }
 
-/// How long each kernel is run.
+/// Each kernel is run repeatedly for at least this long.
 const TIME: Duration = Duration::from_millis(400);
 
 /// Measures the device's memory bandwidth. Then measures products of a Q8_0 and of a Q4_0 matrix

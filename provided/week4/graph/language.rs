@@ -120,7 +120,7 @@ impl Graph {
         let [e, all, ..] = self.layout(x).ne;
         ensure!(
             self.layout(x).is_plain() && rows <= all,
-            "wanted of {}: found {rows} rows, expected at most {all}, in contiguous f32",
+            "wanted of {}: found {rows} wanted rows, expected contiguous f32 and at most {all}",
             self.told(x)
         );
         let fresh = Layout::new(TensorType::F32, &[e, rows])?;

@@ -65,7 +65,7 @@ impl Op {
         "wanted",
     ];
 
-    /// Returns the operation's name in pictures.
+    /// Returns the operation's name in pictures and errors.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Day 2. The input of a pass besides its graph.
+//! Day 2. The inputs of a pass other than its graph.
 
 use anyhow::{Result, ensure};
 
@@ -14,7 +14,7 @@ use crate::week4::{
     op::Op,
 };
 
-/// The input of a pass over a graph, besides the graph.
+/// The inputs of a pass other than its graph.
 pub struct Step<'a, C: ?Sized> {
     /// The rows to compute.
     pub rows: &'a [Row],

@@ -37,8 +37,8 @@ use crate::{
 /// `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
-/// configuration requires, or if the folder has a tensor that such a model doesn't use.
+/// If a file is missing or malformed, a tensor is missing or has the wrong shape or type, a weight
+/// is NaN or infinite, or the folder has a tensor that such a model doesn't use.
 pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;

@@ -128,8 +128,8 @@ impl MixtureModel {
     /// Checks that [`MixtureModel::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are no rows, or a row's token, position or sequence is out of range or out of
-    /// order.
+    /// If there are no rows, a row's token, position or sequence is out of range, or a row's
+    /// position is not the next one of its sequence.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> Result<()> {
         check(&self.config.base, rows, cache)
     }
@@ -325,7 +325,7 @@ impl MixtureModel {
 }
 
 /// Computes gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` clamped. The code
-/// uses `f32::clamp` because it preserves a NaN, and `f32::min` doesn't.
+/// uses `f32::clamp` because, unlike `f32::min`, it preserves a NaN.
 fn clamped_gate(clamp: Clamp, gate: &[f32], up: &[f32], out: &mut [f32]) {
     let Clamp { alpha, limit } = clamp;
     for (out, (gate, up)) in out.iter_mut().zip(gate.iter().zip(up)) {

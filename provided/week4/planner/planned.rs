@@ -70,7 +70,7 @@ impl PlannedExecutor {
     ) {
         let node = graph.node(id);
         let own = numbers(graph, memory, id);
-        // The range of each source that is in the arena. Other values are in the graph; weights and
+        // The range of each source that is in the arena. Other values are in the graph. Weights and
         // tokens have no values.
         let mut ranges = [const { None }; 2];
         let mut sources = [&[][..]; 2];

@@ -54,7 +54,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         let cache = Cache::new(&mut arena, shape, positions)?;
         let top = TopK::new(&mut arena, options.top_k)?;
         let hidden = arena.take("the residual stream", shape.hidden)?;
-        // The longest row, which belongs to the down projection.
+        // The longest row of any matrix, usually the down projection.
         let longest = Component::ALL.into_iter().filter(|part| part.is_matrix());
         let longest = longest.map(|part| shape.row_bytes(part)).max().unwrap_or_default();
         let rows = options.chunk_rows * shape.row_bytes(Component::Gate);

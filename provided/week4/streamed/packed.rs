@@ -67,8 +67,8 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     let vocabulary = vocabulary.unwrap_or(tokens);
     ensure!(
         tokens <= vocabulary && vocabulary <= 1 << 20,
-        "rows of the vocabulary: found {vocabulary}, expected {tokens} to 2^20 (one or more \
-         per token)"
+        "rows of the vocabulary: found {vocabulary}, expected {tokens} (one per token) \
+         to 2^20"
     );
     Ok(Shape {
         vocabulary,

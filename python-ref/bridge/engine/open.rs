@@ -1,5 +1,5 @@
-//! What the command line does with a solution's engine before it serves, for the bridge. This file
-//! is a crate for each of the two solutions: both call the solution `tiny_llm`, and mean their own.
+//! Opens a solution's engine as the command line does. This file is the source of two crates, one
+//! for each solution. In each crate, `tiny_llm` is that crate's solution.
 
 #[path = "../../../app/main.rs"]
 #[allow(dead_code, reason = "only the engine is wanted of the command line")]
@@ -8,7 +8,7 @@ mod command_line;
 use anyhow::Result;
 use tiny_llm_cli::{Opened, Settings};
 
-/// An engine and what a server of it keeps to, from the options of `serve`.
+/// Opens an engine, and returns it with the server's settings. `arguments` are options of `serve`.
 ///
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.

@@ -1,9 +1,9 @@
-//! Running a solution's code so that Python stays alive: other threads run, and Ctrl-C is heard.
+//! Runs a solution's code without blocking Python: other threads run, and Ctrl-C takes effect.
 //!
-//! A signal is handled by Python's main thread, and only between two steps of Python code. So the
-//! work is done on a thread of its own, while the thread that called waits without the interpreter
-//! lock and looks for signals every now and then. After Ctrl-C it does not wait any longer: the
-//! work is left to itself and ends at its next question, or when it is done.
+//! Python's main thread handles signals, and only between two steps of Python code. So the work
+//! runs on its own thread. Meanwhile, the calling thread waits without the interpreter lock and
+//! checks for signals at intervals. After Ctrl-C it stops waiting. The work then continues in the
+//! background until it asks its next question or is done.
 
 use std::{
     convert::Infallible,
@@ -20,35 +20,35 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::panics::{Abandoned, catch, value_error};
 
-/// How long Ctrl-C may have to wait.
+/// Interval between two checks for signals.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
-/// As much as the main thread of a program has on most systems.
+/// Stack size of a worker: that of a program's main thread on most systems.
 const STACK: usize = 8 << 20;
 
 /// Runs a solution's code.
 ///
 /// # Errors
-/// If it panics, or Python handles a signal meanwhile and raises an exception.
+/// If the code panics, or a Python signal handler raises an exception.
 pub(crate) fn call<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     converse(|_| work(), |never: Infallible| -> PyResult<()> { match never {} })
 }
 
-/// As [`call`], for code that may fail: its error is a `ValueError`.
+/// Works like [`call`], for code that returns a `Result`: an error becomes a `ValueError`.
 ///
 /// # Errors
-/// As [`call`], and what `work` returns.
+/// The same as for [`call`], and any error that `work` returns.
 pub(crate) fn attempt<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     call(work)?.map_err(value_error)
 }
 
-/// As [`call`], for code that asks questions on its way. They are answered by `answer` on the
-/// thread that called; an exception there ends the work.
+/// Works like [`call`], for code that asks questions. `answer` answers them on the calling thread.
+/// An exception in `answer` ends the work.
 ///
 /// # Errors
-/// As [`call`], and whatever `answer` returns.
+/// The same as for [`call`], and any error that `answer` returns.
 pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     work: impl FnOnce(&mut dyn FnMut(Q) -> A) -> T + Send + 'static,
     mut answer: impl FnMut(Q) -> PyResult<A>,
@@ -66,14 +66,14 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
             }
         };
         let result = catch(|| work(&mut ask));
-        // Nobody may be listening any more.
+        // Sending fails if the caller was interrupted.
         let _ = say.send(Said::Result(result));
     };
     let thread = thread::Builder::new().name("tiny_llm".to_owned()).stack_size(STACK);
     thread
         .spawn(worker)
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
-    // Python called, so this thread is attached already: attaching again costs a counter.
+    // This thread is already attached, so attaching again only increments a counter.
     Python::attach(|py| {
         loop {
             let said;
@@ -81,9 +81,9 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
             match said {
                 Ok(Said::Question(question)) => {
                     let answer = answer(question);
-                    // An answer that runs no Python code handles no signals.
+                    // Only Python code handles signals, and `answer` may not have run any.
                     py.check_signals()?;
-                    // The worker waits for it, so it is there.
+                    // The worker is waiting for the answer, so this can't fail.
                     let _ = reply.send(answer);
                 }
                 Ok(Said::Result(result)) => return result,
@@ -96,14 +96,14 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     })
 }
 
-/// What a worker sends.
+/// A message from the worker.
 enum Said<Q, T> {
     Question(Q),
     Result(PyResult<T>),
 }
 
-/// A value that Python keeps and a solution changes. Work that was left to itself after Ctrl-C
-/// still has it: the next call waits, and can be interrupted while it does.
+/// A value that Python owns and a solution changes. After Ctrl-C, the abandoned work may still use
+/// it. The next call then waits for that work, and can itself be interrupted.
 pub(crate) struct Kept<T>(Arc<Mutex<T>>);
 
 impl<T: Send + 'static> Kept<T> {
@@ -120,7 +120,7 @@ impl<T: Send + 'static> Kept<T> {
         call(move || work(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// As [`attempt`], on the value.
+    /// Works like [`attempt`], on the value.
     pub(crate) fn attempt<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T) -> anyhow::Result<R> + Send + 'static,
@@ -128,7 +128,7 @@ impl<T: Send + 'static> Kept<T> {
         self.call(work)?.map_err(value_error)
     }
 
-    /// As [`converse`], on the value.
+    /// Works like [`converse`], on the value.
     pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T, &mut dyn FnMut(Q) -> A) -> R + Send + 'static,

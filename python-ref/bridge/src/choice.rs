@@ -1,5 +1,4 @@
-//! Enumerations as Python has them: each is an `enum.Enum`, with names, values, iteration and
-//! hashes.
+//! Rust enumerations as Python's `enum.Enum`, with names, values, iteration and hashes.
 
 use pyo3::{
     exceptions::PyTypeError,
@@ -8,21 +7,21 @@ use pyo3::{
     types::{PyDict, PyType},
 };
 
-/// A Rust enumeration that is an `enum.Enum` in Python, one class for each solution.
+/// A Rust enumeration that is an `enum.Enum` in Python. Each solution has its own class.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// Its name and docstring.
+    /// The class's name and docstring.
     const NAMED: (&'static str, &'static str);
-    /// Name, value and meaning of each member.
+    /// Name, value and Rust variant of each member.
     const MEMBERS: &'static [(&'static str, &'static str, Self)];
 
-    /// Where the class is kept.
+    /// Returns the cell that holds the class.
     fn class() -> &'static PyOnceLock<Py<PyType>>;
 }
 
-/// Makes the class and adds it to its module.
+/// Creates the class and adds it to its module.
 ///
 /// # Errors
-/// If Python has no `enum`.
+/// If Python raises an exception.
 pub(crate) fn add<C: Choice>(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     let (name, doc) = C::NAMED;
@@ -38,10 +37,10 @@ pub(crate) fn add<C: Choice>(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add(name, class)
 }
 
-/// The Rust side of a member.
+/// Returns the Rust variant of a Python member.
 ///
 /// # Errors
-/// A `TypeError` if it is none of this class.
+/// A `TypeError` if `object` is not a member of this class.
 pub(crate) fn extract<C: Choice>(object: &Bound<'_, PyAny>) -> PyResult<C> {
     let py = object.py();
     let class = C::class().get(py).expect("the module makes it before any function can be called");
@@ -56,18 +55,18 @@ pub(crate) fn extract<C: Choice>(object: &Bound<'_, PyAny>) -> PyResult<C> {
     Err(PyTypeError::new_err(format!("expected a member of {class}, got {found}")))
 }
 
-/// The Python side of a choice.
+/// Returns the Python member of a Rust variant.
 ///
 /// # Errors
-/// If the class is not there.
+/// If Python raises an exception.
 pub(crate) fn member<C: Choice>(choice: C, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let class = C::class().get(py).expect("the module makes it before any function can be called");
     let (name, ..) = C::MEMBERS.iter().find(|(.., other)| *other == choice).expect("all are there");
     class.bind(py).getattr(*name)
 }
 
-/// An enumeration that stands for one in Rust, its docstring, and of each member its name and its
-/// value in Python.
+/// Defines the Python counterpart of a Rust enumeration: its docstring, and the name and the Python
+/// value of each member.
 macro_rules! choice {
     ($(#[doc = $doc:literal])+ $name:ident = $rust:ty { $($member:ident = $value:literal,)+ }) => {
         $(#[doc = $doc])+

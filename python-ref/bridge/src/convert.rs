@@ -1,4 +1,4 @@
-//! NumPy arrays to tensors and back, and whole numbers.
+//! Conversions between NumPy arrays and tensors, and of numbers.
 
 use std::convert::Infallible;
 
@@ -13,18 +13,18 @@ use tiny_llm_formats::Tensor;
 
 use crate::{background::call, memory::room};
 
-/// The most axes that NumPy's arrays have on this side of the bridge.
+/// Maximum number of axes that the crate `numpy` supports.
 const MAX_AXES: usize = 32;
 
-/// An array of numbers, as f32 in row-major order.
+/// An array of f32 in row-major order.
 ///
-/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU
-/// tensor will do.
+/// Converts anything that `numpy.asarray` accepts, such as a float64 array, a slice with gaps or a
+/// CPU tensor.
 #[derive(Clone)]
 pub(crate) struct Floats(pub Tensor);
 
 impl Floats {
-    /// The values in row-major order.
+    /// Returns the values in row-major order.
     pub(crate) fn to_vec(&self) -> Vec<f32> {
         self.0.as_slice().map_or_else(|| self.0.iter().copied().collect(), <[f32]>::to_vec)
     }
@@ -50,26 +50,26 @@ impl<'py> IntoPyObject<'py> for Floats {
     }
 }
 
-/// Runs a solution's code; what it returns goes to Python whatever its axes are.
+/// Runs a solution's code, and returns its tensor to Python with any shape.
 pub(crate) fn compute(work: impl FnOnce() -> Tensor + Send + 'static) -> PyResult<Floats> {
     call(work).map(Floats)
 }
 
-/// The tensor of an argument that may be left out.
+/// Returns the tensor of an optional argument.
 pub(crate) fn optional(array: &Option<Floats>) -> Option<&Tensor> {
     array.as_ref().map(|array| &array.0)
 }
 
-/// A row of logits.
+/// Returns an array `[n]` of these values.
 pub(crate) fn vector(values: &[f32]) -> Floats {
     Floats(ndarray::arr1(values).into_dyn())
 }
 
-/// Whole numbers from 0 on, with `AXES` axes: token ids or positions.
+/// An array of non-negative integers with `AXES` axes: token ids or positions.
 pub(crate) struct Ids<const AXES: usize>(ArrayD<u32>);
 
 impl<const AXES: usize> Ids<AXES> {
-    /// In row-major order.
+    /// Returns the ids in row-major order.
     pub(crate) fn to_vec(&self) -> Vec<u32> {
         self.0.iter().copied().collect()
     }
@@ -104,8 +104,9 @@ impl<const AXES: usize> FromPyObject<'_, '_> for Ids<AXES> {
     }
 }
 
-/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and
-/// `u` whole numbers).
+/// Returns `numpy.asarray(object)` as `dtype`. The array's own type must be of one of these
+/// `kinds`:
+/// `f` for floats, `i` and `u` for integers.
 fn as_array<'py>(
     object: &Bound<'py, PyAny>,
     kinds: &str,
@@ -117,13 +118,13 @@ fn as_array<'py>(
         |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
     let numpy = py.import("numpy")?;
     let array = numpy.call_method1("asarray", (object,)).map_err(|error| {
-        // Whatever else an object raises, Ctrl-C among it, is its own affair.
+        // Other exceptions of the object, such as Ctrl-C, are passed on unchanged.
         let expected =
             error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
         if expected { wrong(format!("an object: {error}")) } else { error }
     })?;
     let found = array.getattr("dtype")?;
-    // An empty list has no type of its own.
+    // NumPy chooses an arbitrary type for an empty list.
     let empty = array.getattr("size")?.extract::<usize>()? == 0;
     if !empty && !kinds.contains(&found.getattr("kind")?.extract::<String>()?) {
         return Err(wrong(format!("dtype {found}")));
@@ -139,8 +140,7 @@ fn as_array<'py>(
         return Err(wrong("a single number".to_owned()));
     }
     room("an array", &shape)?;
-    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that
-    // changes anything.
+    // Row-major order, any cast, no subclass of ndarray, and no unnecessary copy.
     let converted = array.call_method1("astype", (dtype, "C", "unsafe", false, false))?;
     if dtype == "float32" && found.getattr("itemsize")?.extract::<usize>()? > size_of::<f32>() {
         let infinite = |array: &Bound<'py, PyAny>| -> PyResult<usize> {
@@ -155,7 +155,7 @@ fn as_array<'py>(
     Ok(converted)
 }
 
-/// Types of numbers, each read from Python by a function.
+/// Defines types of numbers, each with the function that reads it from Python.
 macro_rules! numbers {
     ($($(#[$meta:meta])+ $name:ident($number:ty) = $read:expr;)+) => {
         $(
@@ -176,28 +176,28 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A number of things, or an index: a whole number from 0 on.
+    /// A count or an index: a non-negative integer.
     Count(usize) = |x| whole(x, usize::MAX as u64).map(|n| n as usize);
     /// A token's id.
     #[derive(PartialEq, Eq, Hash)]
     Token(u32) = |x| whole(x, u32::MAX.into()).map(|n| n as u32);
-    /// A whole number of 64 bits.
+    /// An unsigned 64-bit integer.
     Long(u64) = |x| whole(x, u64::MAX);
-    /// A finite number of double precision.
+    /// A finite f64.
     Double(f64) = |x| finite(x, f64::MAX);
-    /// A finite number that f32 can hold.
+    /// A finite number in the range of f32.
     Real(f32) = |x| finite(x, f32::MAX.into()).map(|x| x as f32);
-    /// A number that f32 can hold, or −∞: a maximum of which nothing has been seen.
+    /// A finite number in the range of f32, or −∞, the maximum of no scores.
     Lowest(f32) = |x| match x.extract::<f64>() {
         Ok(f64::NEG_INFINITY) => Ok(f32::NEG_INFINITY),
         _ => finite(x, f32::MAX.into()).map(|x| x as f32),
     };
 }
 
-/// A whole number from 0 to `most`.
+/// Reads an integer from 0 to `most`.
 ///
 /// # Errors
-/// A `ValueError` if it is another number, a `TypeError` if it is none.
+/// A `ValueError` if the integer is out of range, a `TypeError` if the object is not an integer.
 pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let refuse = || {
         let found = match object.str() {
@@ -214,7 +214,7 @@ pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     }
 }
 
-/// `bytes`, which no list of numbers passes for.
+/// A `bytes` object. Unlike `Vec<u8>`, does not accept a list of integers.
 pub(crate) struct Octets(pub Vec<u8>);
 
 impl FromPyObject<'_, '_> for Octets {

@@ -1,18 +1,17 @@
-//! The graphics processor of the process, which both solutions share.
+//! The process's GPU, which both solutions share.
 
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use tiny_llm_gpu::Gpu;
 
-/// One call at a time has it, so that a kernel that never ends is told of the call that runs it.
+/// Locked during each call, so that a kernel's timeout is reported to the call that runs it.
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
-/// Does something with the device, which is opened when it is first asked for, and again once it is
-/// lost.
+/// Runs `work` on the device. Opens the device at the first call, and again after it is lost.
 ///
 /// # Errors
-/// If there is none, and whatever `work` returns.
+/// If no device can be opened. Also any error that `work` returns.
 pub(crate) fn with<T>(work: impl FnOnce(&Gpu) -> Result<T>) -> Result<T> {
     let mut held = GPU.lock().unwrap_or_else(PoisonError::into_inner);
     let gpu = match held.take() {

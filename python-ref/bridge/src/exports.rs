@@ -1,6 +1,6 @@
-//! What a file adds to its module in Python, as a list.
+//! Lists of the items that a file adds to its Python module.
 
-/// Writes `fill`, which adds functions, classes, enumerations and modules to a module:
+/// Defines `fill`, which adds functions, classes, enumerations and modules to a module:
 /// `exports! { fn softmax, linear; class MultiHeadAttention; }`.
 macro_rules! exports {
     ($($(#[$cfg:meta])? $kind:ident $($item:ident),+;)+) => {

@@ -1,4 +1,4 @@
-//! What both solutions use and no task teaches: configuration, tokenizer, chat template.
+//! Provided code that both solutions use: configuration, tokenizer, chat template.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -13,31 +13,32 @@ use crate::prelude::*;
 
 exports! { fn locate; class ModelConfig, Tokenizer; }
 
-/// The path of a model: the path itself if anything is there, or else that of the model of this name
-/// in the cache of Hugging Face's tools. A name is `OWNER/NAME[@REVISION][:FILE]`.
+/// Returns the path of a model. `model` is an existing path, or a name that is looked up in the
+/// cache
+/// of Hugging Face's tools. A name is `OWNER/NAME[@REVISION][:FILE]`.
 #[pyfunction]
 fn locate(model: PathBuf) -> PyResult<String> {
     located(model).map(|path| path.to_string_lossy().into_owned())
 }
 
-/// [`locate`], for what takes a model.
+/// Works like [`locate`], for functions that take a model.
 pub(crate) fn located(model: PathBuf) -> PyResult<PathBuf> {
     hub::locate(&model).map_err(value_error)
 }
 
-/// What a decoder needs to know about itself.
+/// The configuration of a decoder.
 #[pyclass(frozen)]
 pub(crate) struct ModelConfig(pub config::ModelConfig);
 
 #[pymethods]
 impl ModelConfig {
-    /// Reads `config.json` and, if it is there, `generation_config.json`.
+    /// Reads `config.json` and, if it exists, `generation_config.json`.
     #[staticmethod]
     fn from_folder(folder: PathBuf) -> PyResult<Self> {
         config::ModelConfig::from_folder(&located(folder)?).map(Self).map_err(value_error)
     }
 
-    /// Reads the text of a `config.json`; `file` is its name in messages.
+    /// Parses the text of a `config.json`. Error messages call it `file`.
     #[staticmethod]
     #[pyo3(signature = (json, file="config.json"))]
     fn from_json(json: &str, file: &str) -> PyResult<Self> {
@@ -50,19 +51,19 @@ impl ModelConfig {
         self.0.n_layers
     }
 
-    /// `V`
+    /// Number of tokens in the vocabulary, `V`.
     #[getter]
     fn vocab_size(&self) -> usize {
         self.0.vocab_size
     }
 
-    /// The longest sequence, in tokens.
+    /// Maximum length of a sequence, in tokens.
     #[getter]
     fn max_positions(&self) -> usize {
         self.0.max_positions
     }
 
-    /// Each of these ends a text.
+    /// Ids of the tokens that end a text.
     #[getter]
     fn eos_token_ids(&self) -> Vec<u32> {
         self.0.eos_token_ids.clone()
@@ -82,7 +83,7 @@ pub(crate) struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Runs the tokenizer, which takes its time with a long text.
+    /// Runs the tokenizer on another thread, because a long text takes time.
     fn call<T: Send + 'static>(
         &self,
         argument: &str,
@@ -104,34 +105,33 @@ impl Tokenizer {
         Ok(Self { tokenizer, template, folder })
     }
 
-    /// The ids of a text, and no others.
+    /// Returns the ids of a text, without added tokens.
     fn encode(&self, text: String) -> PyResult<Vec<u32>> {
         self.call("text", move |tokenizer| tokenizer.encode(&text))
     }
 
-    /// The ids of a text that a model is to continue.
+    /// Returns the ids of a prompt, after the token that begins every text, if there is one.
     fn encode_prompt(&self, text: String) -> PyResult<Vec<u32>> {
         self.call("text", move |tokenizer| tokenizer.encode_prompt(&text))
     }
 
-    /// The text of these ids.
+    /// Returns the text of these ids.
     fn decode(&self, ids: Ids<1>) -> PyResult<String> {
         self.call("ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
     }
 
-    /// The bytes that a token stands for within a text; none for an id that the tokenizer does not
-    /// have.
+    /// Returns the bytes that a token stands for in a text. Returns no bytes for an unknown id.
     fn token_bytes(&self, id: Count) -> Vec<u8> {
         u32::try_from(id.0).map_or_else(|_| Vec::new(), |id| self.tokenizer.token_bytes(id))
     }
 
-    /// How many tokens there are, the added ones included.
+    /// Number of tokens, including added ones.
     #[getter]
     fn vocab_size(&self) -> usize {
         self.tokenizer.vocab_size()
     }
 
-    /// The text of a chat: `messages` are pairs of role and content.
+    /// Returns the text of a chat. `messages` are pairs of role and content.
     #[pyo3(signature = (messages, add_generation_prompt=false))]
     fn render_chat(
         &self,
@@ -159,10 +159,10 @@ pub(crate) fn to_messages(messages: Vec<(String, String)>) -> Vec<Message> {
     messages.into_iter().map(|(role, content)| Message { role, content }).collect()
 }
 
-/// The weight of this name and shape.
+/// Returns the weight with this name and shape.
 ///
 /// # Errors
-/// If there is none, or it has another shape.
+/// If there is no such weight, or its shape differs.
 pub(crate) fn named<'a>(
     weights: &'a HashMap<String, Floats>,
     name: &str,

@@ -1,10 +1,10 @@
-//! The Python module `tiny_llm`: both solutions, seen from Python, under the paths that they have
-//! in Rust.
+//! The Python module `tiny_llm`: both solutions, with the same paths as in Rust.
 //!
-//! `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is ours. The binding is written
-//! once, in `solution/`, and compiled for each of the two crates. Arrays go in and come out as
-//! NumPy arrays of float32. Functions that check arguments return a `ValueError` that names the
-//! argument, or a `MemoryError`.
+//! `tiny_llm.student` is the learner's `src/`, and `tiny_llm.reference` is the reference solution.
+//! The binding is in `solution/`, which is compiled once for each of the two crates. Array
+//! arguments are converted to float32, and returned arrays are NumPy arrays of float32. Functions
+//! reject an invalid argument with a `ValueError` that names it, and raise a `MemoryError` if
+//! memory is short.
 
 use pyo3::{prelude::*, types::PyType};
 
@@ -19,7 +19,7 @@ mod memory;
 mod panics;
 mod shapes;
 
-/// What almost every binding uses.
+/// Imports that almost every binding uses.
 mod prelude {
     pub(crate) use std::sync::Arc;
 
@@ -91,13 +91,13 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     submodule(m, "reference", reference::fill)
 }
 
-/// Panics as a solution may. The bridge's own tests look at what becomes of it.
+/// Panics like a solution, for the bridge's own tests.
 #[pyfunction]
 fn _panic(message: String) -> PyResult<()> {
     background::call(move || panic!("{message}"))
 }
 
-/// Adds a module to its parent and to `sys.modules`, so that
+/// Creates a module and adds it to its parent and to `sys.modules`, so that
 /// `import tiny_llm.reference.week1.attention` finds it.
 fn submodule(
     parent: &Bound<'_, PyModule>,
@@ -106,15 +106,15 @@ fn submodule(
 ) -> PyResult<()> {
     let py = parent.py();
     let above = parent.name()?.to_string();
-    // In Python the package takes the place of the library in it.
+    // In Python, the package `tiny_llm` stands for its library, `tiny_llm._bridge`.
     let path = format!("{}.{name}", above.strip_suffix("._bridge").unwrap_or(&above));
     let module = PyModule::new(py, &path)?;
     fill(&module)?;
-    // What `import *` takes is what stands there, as in a module of Python.
+    // Without `__all__`, `import *` takes all public names, as from a module written in Python.
     if module.hasattr("__all__")? {
         module.delattr("__all__")?;
     }
-    // A class is compiled for two modules, so its own is only known here.
+    // A class is compiled for both solutions, so its module is known only here.
     for item in module.dict().values() {
         if let Ok(class) = item.cast::<PyType>() {
             class.setattr("__module__", &path)?;

@@ -1,30 +1,31 @@
-//! Whether there is room for what a call is about to compute. An allocation that fails ends the
-//! whole process, so sizes are looked at before anything is asked for.
+//! Checks that there is memory for a computation. A failed allocation ends the whole process, so
+//! sizes are checked before anything is allocated.
 
 use std::fs;
 
 use pyo3::{exceptions::PyMemoryError, prelude::*};
 
-/// What is computed on the way to a result is about as large as it, and may be there twice.
+/// Memory that a computation needs, in multiples of its result: itself and two temporary copies.
 const COPIES: u64 = 3;
 
-/// Below this nobody asks how much is free.
+/// Up to this many bytes, the free memory is not checked.
 const SMALL: u64 = 1 << 26;
 
-/// What is taken to be free where the system cannot be asked.
+/// Free bytes that are assumed if the system does not report them.
 const UNKNOWN: u64 = 16 << 30;
 
-/// Refuses to compute numbers of f32 that there is no room for.
+/// Checks that there is memory for f32 numbers of this shape.
 ///
 /// # Errors
-/// A `MemoryError` that names them, their shape, what they take and what is free.
+/// A `MemoryError` that names `what`, the shape, and if they can be counted, the bytes needed and
+/// free.
 pub(crate) fn room(what: &str, shape: &[usize]) -> PyResult<()> {
     room_for(what, shape, size_of::<f32>())
 }
 
-/// As [`room`], for elements of so many bytes.
+/// Works like [`room`], for elements of `element` bytes.
 pub(crate) fn room_for(what: &str, shape: &[usize], element: usize) -> PyResult<()> {
-    // An axis of length 0 does not help: strides are computed from the others.
+    // Axes of length 0 are skipped, because strides are computed from the other axes.
     let bytes = shape.iter().filter(|n| **n > 0).try_fold(element as u64, |bytes, n| {
         bytes.checked_mul(*n as u64).filter(|bytes| *bytes <= isize::MAX as u64)
     });
@@ -52,8 +53,7 @@ fn shown(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// Bytes that the system would give, or fewer if this process or its container may not have as
-/// many.
+/// Returns the system's free bytes, or fewer if this process or its container has a lower limit.
 fn free() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let text = read("/proc/meminfo")?;
@@ -62,14 +62,14 @@ fn free() -> Option<u64> {
     Some(available.min(container(&read)).min(process(&read)))
 }
 
-/// What is left of the container's limit.
+/// Returns how many bytes are left of the container's limit.
 fn container(read: &impl Fn(&str) -> Option<String>) -> u64 {
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
     let Some(limit) = number("/sys/fs/cgroup/memory.max") else { return u64::MAX };
     limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0))
 }
 
-/// What is left of this process's limit on addresses (`ulimit -v`).
+/// Returns how many bytes are left of this process's address space limit (`ulimit -v`).
 fn process(read: &impl Fn(&str) -> Option<String>) -> u64 {
     let limit = || {
         let text = read("/proc/self/limits")?;

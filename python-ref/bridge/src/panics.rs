@@ -1,4 +1,4 @@
-//! A panic in a solution becomes a Python exception that carries its message; nothing is printed.
+//! Turns a solution's panic into a Python exception with its message. Nothing is printed.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,12 +22,12 @@ create_exception!(
 );
 
 thread_local! {
-    /// How many calls into a solution this thread is in: a callback from Python may call again.
+    /// Number of nested calls into a solution on this thread. A Python callback may call again.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics that [`catch`] will report off the standard error; others print as before.
+/// Installs a panic hook that prints nothing for panics that [`catch`] reports.
 pub(crate) fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -42,13 +42,13 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Runs a solution's code on this thread: a panic becomes an exception.
+/// Runs a solution's code on this thread, and turns a panic into an exception.
 ///
 /// # Errors
-/// If the code panics, or a callback of its raised an exception.
+/// If the code panics, or one of its callbacks raises an exception.
 pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
     DEPTH.set(DEPTH.get() + 1);
-    // What a panic leaves half done is not looked at again: every call works on values of its own.
+    // A panic may leave a `Kept` value half changed. Later calls still use that value.
     let result = catch_unwind(AssertUnwindSafe(f));
     DEPTH.set(DEPTH.get() - 1);
     result.map_err(|payload| match payload.downcast::<PyErr>() {
@@ -65,15 +65,15 @@ pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// What ends work that nobody waits for any more.
+/// The panic payload that ends abandoned work.
 pub(crate) struct Abandoned;
 
-/// An error of a solution or of the files' floor, as one line.
+/// Returns an error of a solution or of `tiny_llm_formats` as a one-line `ValueError`.
 pub(crate) fn value_error(error: anyhow::Error) -> PyErr {
     PyValueError::new_err(format!("{error:#}"))
 }
 
-/// As [`value_error`], for what is wrong with an argument.
+/// Works like [`value_error`], but the message begins with the argument's name.
 pub(crate) fn wrong_argument(argument: &str) -> impl Fn(anyhow::Error) -> PyErr {
     move |error| PyValueError::new_err(format!("{argument}: {error:#}"))
 }

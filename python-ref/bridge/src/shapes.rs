@@ -1,6 +1,6 @@
-//! Shapes of arguments, held against the letters in which they are documented: `q [..., L, D]`,
-//! `k [..., S, D]`. What does not fit is a `ValueError` that names the argument, what was found (a
-//! shape, or the first number with its place) and what was expected.
+//! Checks arguments against their documented shapes: `q [..., L, D]`, `k [..., S, D]`. An argument
+//! that does not fit raises a `ValueError`. Its message names the argument, what was found (a
+//! shape, or the first wrong number with its index) and what was expected.
 
 use std::fmt::Display;
 
@@ -10,13 +10,13 @@ use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
 
 use crate::convert::Floats;
 
-/// A `ValueError` that names an argument, what was found and what was expected.
+/// Returns a `ValueError` that names an argument, what was found and what was expected.
 pub(crate) fn wrong(argument: &str, found: impl Display, expected: impl Display) -> PyErr {
     PyValueError::new_err(format!("{argument}: found {found}, expected {expected}"))
 }
 
-/// `refuse_if!(bad; argument, found; expected)` returns what [`wrong`] gives if `bad` holds.
-/// `expected` is a format and its arguments.
+/// `refuse_if!(bad; argument, found; expected)` returns the error of [`wrong`] if `bad` is true.
+/// `expected` is a format string with its arguments.
 macro_rules! refuse_if {
     ($bad:expr; $argument:expr, $found:expr; $($expected:tt)+) => {
         if $bad {
@@ -26,9 +26,9 @@ macro_rules! refuse_if {
 }
 pub(crate) use refuse_if;
 
-/// Holds arguments against their letters, as [`Shapes::fit`] does: `fit!(q = "... L D", k = "... S
-/// D")`. Returns what the letters stand for; `fit!(shapes, k = "... S D")` adds to `shapes`. In
-/// `fit!("weight": E = 8; x = "... E")` another argument, the weight, says how large `E` is.
+/// Checks arguments with [`Shapes::fit`], and returns the sizes of the letters:
+/// `fit!(q = "... L D")`. `fit!(shapes, k = "... S D")` adds to `shapes`. In
+/// `fit!("weight": E = 8; x = "... E")`, the argument `weight` determines the size of `E`.
 macro_rules! fit {
     ($owner:literal: $($letter:ident = $size:expr),+; $($x:ident = $letters:literal),+) => {{
         let mut shapes = $crate::shapes::Shapes::default();
@@ -47,7 +47,7 @@ macro_rules! fit {
 }
 pub(crate) use fit;
 
-/// An argument that has a shape, unless it was left out.
+/// An argument with a shape, or an optional argument that may be missing.
 pub(crate) trait Shaped {
     fn axes(&self) -> Option<&[usize]>;
 }
@@ -70,12 +70,12 @@ impl<T: Shaped> Shaped for &T {
     }
 }
 
-/// What the letters of one call stand for. A letter gets its size from the first argument that has
-/// it; every later one must agree.
+/// The sizes of the letters in one call. The first argument with a letter determines its size, and
+/// later arguments must agree.
 #[derive(Default)]
 pub(crate) struct Shapes {
     sizes: Vec<Size>,
-    /// What `...` stands for, and the first argument that has it.
+    /// The leading axes, `...`, and the first argument that has them.
     lead: Option<(Vec<usize>, &'static str)>,
 }
 
@@ -86,12 +86,12 @@ struct Size {
 }
 
 impl Shapes {
-    /// Says what a letter stands for, as `argument` has it.
+    /// Sets the size of a letter, which `argument` determines.
     pub(crate) fn set(&mut self, letter: &'static str, size: usize, argument: &'static str) {
         self.sizes.push(Size { letter, size, argument });
     }
 
-    /// What a letter stands for, once an argument has it.
+    /// Returns the size of a letter. Panics if no argument has had this letter.
     pub(crate) fn size(&self, letter: &str) -> usize {
         self.known(letter).expect("an argument before has this letter").size
     }
@@ -100,14 +100,14 @@ impl Shapes {
         self.sizes.iter().find(|size| size.letter == letter)
     }
 
-    /// What `...` stands for, and then these letters.
+    /// Returns the leading axes, followed by the sizes of these letters.
     pub(crate) fn shape(&self, letters: &[&str]) -> Vec<usize> {
         let lead = self.lead.iter().flat_map(|(lead, _)| lead.iter().copied());
         lead.chain(letters.iter().map(|letter| self.size(letter))).collect()
     }
 
-    /// Holds an argument against its letters, `"... L D"`, unless it was left out. Leading axes
-    /// broadcast as in NumPy; no other axis has length 0.
+    /// Checks an argument against its letters, such as `"... L D"`, unless it is missing. Leading
+    /// axes broadcast as in NumPy. No other axis may have length 0.
     pub(crate) fn fit(
         &mut self,
         argument: &'static str,
@@ -117,7 +117,7 @@ impl Shapes {
         x.axes().map_or(Ok(()), |axes| self.fit_shape(argument, letters, axes))
     }
 
-    /// As [`Shapes::fit`], for what is no array of floats.
+    /// Works like [`Shapes::fit`], for an argument that is not an array of floats.
     pub(crate) fn fit_shape(
         &mut self,
         argument: &'static str,
@@ -167,7 +167,7 @@ impl Shapes {
         Ok(())
     }
 
-    /// Holds a mask against the scores that it is added to: `...`, and then these letters.
+    /// Checks that a mask broadcasts to the scores, whose shape is `...` and then these letters.
     pub(crate) fn fit_mask(&self, mask: Option<&Floats>, letters: &[&str]) -> PyResult<()> {
         let Some(Floats(mask)) = mask else { return Ok(()) };
         let scores = self.shape(letters);
@@ -180,25 +180,25 @@ impl Shapes {
     }
 }
 
-/// Refuses a size of 0.
+/// Rejects a size of 0.
 pub(crate) fn at_least_one(argument: &str, n: usize) -> PyResult<()> {
     if n > 0 { Ok(()) } else { Err(wrong(argument, "0", "1 or more")) }
 }
 
-/// Refuses a number of parts into which something cannot be cut evenly.
+/// Rejects a number of `parts` that is 0 or does not divide `whole`.
 pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) -> PyResult<()> {
     at_least_one(argument, parts)?;
     refuse_if!(!whole.is_multiple_of(parts); argument, parts; "a divisor of {whole}, {what}");
     Ok(())
 }
 
-/// Refuses an index that is out of range.
+/// Rejects an index that is not below `end`.
 pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyResult<()> {
     refuse_if!(index >= end; argument, index; "less than {end}, {what}");
     Ok(())
 }
 
-/// Refuses a token that is not in the vocabulary.
+/// Rejects a token that is not in the vocabulary.
 pub(crate) fn vocabulary<'a>(
     argument: &str,
     tokens: impl IntoIterator<Item = &'a u32>,
@@ -214,14 +214,14 @@ pub(crate) fn vocabulary<'a>(
     }
 }
 
-/// Refuses numbers for which `fine` does not hold; `expected` says what they should be.
+/// Rejects numbers for which `fine` is false. `expected` describes the allowed numbers.
 pub(crate) fn every(
     argument: &str,
     x: &Tensor,
     expected: &str,
     fine: impl Fn(f32) -> bool,
 ) -> PyResult<()> {
-    // Without places first, which take their time; Python waits meanwhile.
+    // Tries without indices first, because indices are slow and Python waits.
     if x.iter().all(|x| fine(*x)) {
         return Ok(());
     }
@@ -231,7 +231,7 @@ pub(crate) fn every(
     }
 }
 
-/// Refuses numbers that are larger in size than `most`, or none.
+/// Rejects NaN, and numbers whose magnitude is above `most`.
 pub(crate) fn at_most(argument: &str, x: &Floats, most: f32) -> PyResult<()> {
     let expected = format!("numbers of at most {most:e} in size");
     every(argument, &x.0, &expected, |x| x.abs() <= most)

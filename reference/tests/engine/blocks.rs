@@ -1,5 +1,5 @@
-//! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and
-//! at any address.
+//! Compares the decoding of every format with the `gguf` package, bit for bit, on bytes that no
+//! quantizer would write, and at any address.
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::Fixtures;
@@ -20,12 +20,12 @@ fn every_format_is_decoded_bit_for_bit_at_any_address() {
             let mut out = vec![0.0; expected.len()];
             dequantize_row(tensor_type, &shifted[offset..], &mut out);
             for (i, (found, &expected)) in out.iter().zip(&expected).enumerate() {
-                // One NaN is as good as another.
+                // Any NaN matches any other.
                 let same =
                     found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
                 assert!(
                     same,
-                    "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, \
+                    "weight {i} of a row in {tensor_type} at byte {offset}: found {found:e}, \
                      expected {expected:e}"
                 );
             }
@@ -35,6 +35,6 @@ fn every_format_is_decoded_bit_for_bit_at_any_address() {
 
 #[test]
 #[should_panic(expected = "bytes of a row of 64 weights in Q8_0")]
-fn a_row_that_is_too_short_is_refused() {
+fn dequantize_row_panics_on_a_short_row() {
     dequantize_row(TensorType::Q8_0, &[0; 34], &mut [0.0; 64]);
 }

@@ -1,5 +1,5 @@
-//! How long those who read wait while a long prompt comes: at most so many times what they wait
-//! usually, however long the prompt is. A step's time is counted, not measured.
+//! Checks `EngineOptions::gap`: a long prompt slows the steps of decoding requests ("readers") by a
+//! limited factor, however long it is. The time of a step is computed, not measured.
 
 use tiny_llm_reference::{
     week1::sampling::SamplerOptions,
@@ -17,12 +17,11 @@ use tiny_llm_reference::{
     },
 };
 
-const PLACES: usize = 16;
+const SLOTS: usize = 16;
 const CONTEXT: usize = 4096;
 const VOCABULARY: usize = 4;
 
-/// Answers every row with the same logits, and takes this long for it: so much for a step, and 1 for
-/// each row.
+/// Returns zeros as logits. Reports a time of `step` for each pass, plus 1 for each row.
 #[derive(Default)]
 struct Nothing {
     step: f64,
@@ -57,8 +56,8 @@ impl<C: KvCache> Pass<C> for Nothing {
 
 fn engine(step: f64, budget: Option<usize>, gap: Option<usize>) -> Engine<PagedCache, Nothing> {
     let shape =
-        CacheShape { layers: 0, sequences: PLACES, kv_heads: 0, capacity: CONTEXT, head_dim: 0 };
-    let cache = PagedCache::new(shape, TILE, PLACES * CONTEXT / TILE, CacheType::F16);
+        CacheShape { layers: 0, sequences: SLOTS, kv_heads: 0, capacity: CONTEXT, head_dim: 0 };
+    let cache = PagedCache::new(shape, TILE, SLOTS * CONTEXT / TILE, CacheType::F16);
     let options = EngineOptions { budget, gap, records: true, ..EngineOptions::default() };
     let pass = Nothing { step, ..Nothing::default() };
     Engine::with_pass(pass, cache, options, Box::new(|_| Vec::new()))
@@ -75,8 +74,8 @@ fn request(prompt: usize, max_new_tokens: usize) -> Request {
     }
 }
 
-/// The most rows of a step in which `readers` get their tokens while a prompt of 1,000 comes, and the
-/// steps until it is answered.
+/// Submits a prompt of 1,000 tokens while `readers` requests decode. Returns the most rows in a
+/// step, and the number of steps until the prompt's first token.
 fn beside_a_prompt(
     readers: usize,
     step: f64,
@@ -94,25 +93,25 @@ fn beside_a_prompt(
     let (mut most, mut steps, mut answered) = (0, 0, false);
     while !answered {
         let before = engine.counts().rows;
-        let mut told = 0;
+        let mut emitted = 0;
         engine.step(&mut |event| {
             if let Event::Token { id: whose, .. } = event {
-                told += 1;
+                emitted += 1;
                 answered |= whose == id;
             }
         });
-        assert!(told >= readers, "{told} tokens of {readers} readers in a step");
+        assert!(emitted >= readers, "{emitted} tokens of {readers} readers in a step");
         most = most.max(engine.counts().rows - before);
         steps += 1;
     }
     (most, steps)
 }
 
-/// Where a step costs nothing but its rows, three times the time is three times the rows, and a full
-/// house is 16.
+/// If a step costs only its rows, three times the time is three times the rows. A step in which
+/// every slot decodes has 16.
 #[test]
-fn readers_wait_three_times_as_long_at_most() {
-    // Without it, all of the prompt lies between two tokens.
+fn gap_limits_the_rows_of_a_step() {
+    // Without a gap, the whole prompt is computed between two tokens.
     assert_eq!(beside_a_prompt(7, 0.0, None, None), (1007, 1));
     for (readers, most, steps) in [(1, 8, 143), (2, 8, 167), (3, 9, 167), (7, 21, 72), (15, 32, 59)]
     {
@@ -121,26 +120,26 @@ fn readers_wait_three_times_as_long_at_most() {
         assert!(found.0 <= (3 * readers as u64).max(FEWEST as u64), "{readers} readers");
         assert_eq!(beside_a_prompt(readers, 0.0, Some(512), Some(3)), found, "a larger budget");
     }
-    // The smaller of the two counts.
+    // The smaller of the two limits applies.
     assert_eq!(beside_a_prompt(7, 0.0, Some(16), Some(3)), (16, 112));
 }
 
-/// Where reading the weights takes as long as so many rows, more of the prompt fits into a step that
-/// takes three times as long, or twice as long as one of a full house.
+/// If each step has a fixed cost, more rows fit into three times its time, or into twice the time
+/// of a step in which every slot decodes.
 #[test]
-fn a_step_has_as_many_rows_as_fit_into_the_time() {
+fn gap_uses_nearly_all_rows_that_fit() {
     for step in [1.0, 16.0, 100.0] {
         for readers in [1u32, 2, 3, 7, 15] {
             let (most, steps) = beside_a_prompt(readers as usize, step, None, Some(3));
             let (usual, longest) = (step + f64::from(readers), step + most as f64);
-            let limit = (3.0 * usual).min(BUSY as f64 * (step + PLACES as f64));
-            let told = format!("{readers} readers, {step} a step: {most} rows, {steps} steps");
-            assert!(longest <= limit.max(step + FEWEST as f64), "{told}");
-            // Of the rows that would fit, it finds nearly all, after a few steps.
+            let limit = (3.0 * usual).min(BUSY as f64 * (step + SLOTS as f64));
+            let what = format!("{readers} readers, {step} a step: {most} rows, {steps} steps");
+            assert!(longest <= limit.max(step + FEWEST as f64), "{what}");
+            // After a few steps, it uses nearly all the rows that fit.
             let fit = (limit - step).floor().max(FEWEST as f64);
-            assert!(most as f64 >= 0.85 * fit, "{told}");
+            assert!(most as f64 >= 0.85 * fit, "{what}");
             let fewest = (1000.0 / (fit - f64::from(readers))).ceil();
-            assert!((steps as f64) < 1.4 * fewest + 8.0, "{told}, at least {fewest}");
+            assert!((steps as f64) < 1.4 * fewest + 8.0, "{what}, at least {fewest}");
         }
     }
     for (readers, row) in BOOK {
@@ -148,13 +147,13 @@ fn a_step_has_as_many_rows_as_fit_into_the_time() {
     }
 }
 
-/// Readers, and the most rows of a step and the steps until the first token, as in the page on load.
+/// Readers, the most rows in a step, and the steps until the first token, as in `load.md`.
 const BOOK: [(usize, (u64, u64)); 4] =
     [(1, (34, 33)), (3, (40, 28)), (7, (47, 26)), (15, (48, 31))];
 
-/// Nobody reads: there is nobody to be spared.
+/// While no request decodes, the gap does not apply.
 #[test]
-fn a_prompt_alone_goes_through_at_once() {
+fn prompts_alone_are_computed_in_one_step() {
     let mut engine = engine(16.0, None, Some(3));
     engine.submit(request(1000, 3)).expect("a good request");
     engine.submit(request(900, 3)).expect("a good request");
@@ -162,9 +161,9 @@ fn a_prompt_alone_goes_through_at_once() {
     assert_eq!(engine.counts().rows, 1900);
 }
 
-/// Prompts that come while others decode get on in every step, so that nobody starves.
+/// Decoding requests get a token in every step, and no prompt starves.
 #[test]
-fn prompts_get_on() {
+fn gap_starves_no_request() {
     let mut engine = engine(16.0, Some(512), Some(3));
     for i in 0..40 {
         engine.submit(request(1 + 90 * i % 700, 30)).expect("a good request");

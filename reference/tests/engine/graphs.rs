@@ -1,5 +1,4 @@
-//! Graphs that nobody would build, from bytes that nobody has chosen. A fuzzer looks for more
-//! (`fuzz/fuzz_targets/graph.rs`).
+//! Graphs from random bytes. A fuzzer tries more (`fuzz/fuzz_targets/graph.rs`).
 
 #[path = "../parts/any_graph.rs"]
 mod any_graph;
@@ -7,7 +6,7 @@ mod any_graph;
 use any_graph::any_graph;
 
 #[test]
-fn whatever_bytes_describe_is_refused_or_comes_to_the_same_in_an_arena() {
+fn any_graph_is_rejected_or_has_the_same_results_in_an_arena() {
     let (mut refused, mut planned, mut computed, mut peaks) = (0, 0, 0, [0; 3]);
     let (mut unfit, mut views, mut cached) = (0, 0, 0);
     let mut state = 11u64;
@@ -27,9 +26,12 @@ fn whatever_bytes_describe_is_refused_or_comes_to_the_same_in_an_arena() {
         cached += seen.cached;
         (0..3).for_each(|i| peaks[i] += seen.peaks[i]);
     }
-    println!("of {} pairs of plans {peaks:?}", planned / 2);
+    println!(
+        "{} pairs of plans: best fit smaller, by size smaller, above the bound: {peaks:?}",
+        planned / 2
+    );
     assert!(peaks[0] > 0 && peaks[1] > 0, "one of the two plans is never the smaller: {peaks:?}");
-    println!("{unfit} do not fit their step; {views} views of weights, {cached} times a cache");
+    println!("{unfit} graphs do not fit their step, {views} weight views, {cached} cache reads");
     assert!(unfit > 50 && views > 50 && cached > 10, "{unfit} {views} {cached}");
     assert!(refused > 4000 && planned > 4000 && computed > 1000, "{refused} {planned} {computed}");
 }

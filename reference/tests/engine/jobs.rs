@@ -1,5 +1,5 @@
-//! How many jobs a forward pass gives to the threads: each ends with a barrier, which costs a small
-//! model more than its products gain.
+//! Counts the jobs of a forward pass. Each job ends with a barrier, which costs a small model more
+//! time than the threads save.
 
 use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
 use tiny_llm_reference::week2::{
@@ -18,7 +18,7 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::matrix;
 
-/// SmolLM2-360M's sizes, but for layers and vocabulary.
+/// Returns a model of SmolLM2-360M's sizes, except for layers and vocabulary.
 fn model(layers: usize) -> Model {
     let json = format!(
         r#"{{"model_type": "llama", "hidden_size": 960, "num_hidden_layers": {layers},
@@ -37,7 +37,7 @@ fn model(layers: usize) -> Model {
     .unwrap()
 }
 
-/// Jobs of one pass of `rows` sequences.
+/// Returns the number of jobs in one pass of `rows` sequences.
 fn jobs(model: &Model, rows: usize) -> u64 {
     let layers = model.layers.len();
     let shape = CacheShape { layers, sequences: 16, kv_heads: 5, capacity: 8, head_dim: 64 };
@@ -53,8 +53,8 @@ fn jobs(model: &Model, rows: usize) -> u64 {
     plan.team.jobs()
 }
 
-/// With a job for each matrix, and one to quantize each input of more than one row, they were 8, 12,
-/// 12 and 19.
+/// With a job for each matrix, and one to quantize each input of several rows, a layer would have
+/// 8, 12, 12 and 19 jobs.
 #[test]
 fn a_layer_has_few_barriers() {
     let (one, two) = (model(1), model(2));

@@ -1,5 +1,5 @@
-//! Models out of GGUF files: the same logits as PyTorch's, and one clear line for each file that is
-//! no model.
+//! Loads models from GGUF files. Checks that the logits match PyTorch's, and that a file without a
+//! valid model is rejected in one line.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -32,7 +32,7 @@ use tiny_llm_reference::week2::{
 
 const FILE: &str = "some.gguf";
 
-/// A file in the making, all of it in f32.
+/// A GGUF file under construction. All tensors are f32.
 #[derive(Clone)]
 struct File {
     metadata: Metadata,
@@ -40,8 +40,8 @@ struct File {
 }
 
 impl File {
-    /// A whole model of a family, as llama.cpp's converter writes it: Llama's queries and keys
-    /// reordered, Llama 3's scaling as a tensor.
+    /// Returns a complete model as llama.cpp's converter writes it: the rows of Llama's queries and
+    /// keys are reordered, and Llama 3's RoPE scaling is a tensor.
     fn of(case: &Case) -> (Self, ModelConfig) {
         let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json")
             .expect("a configuration");
@@ -147,7 +147,7 @@ impl File {
         load_gguf(&Gguf::parse(self.bytes().into(), FILE)?, 64)
     }
 
-    /// Loading this must fail with one line that says all of `parts`.
+    /// Checks that loading fails with one line that contains all of `parts`.
     #[track_caller]
     fn refused(&self, parts: &[&str]) {
         let Err(error) = self.load() else {
@@ -169,7 +169,7 @@ fn case(family: &str) -> (Fixtures, String) {
 }
 
 #[test]
-fn logits_are_pytorchs() {
+fn logits_match_pytorch() {
     for family in ["llama", "qwen2", "qwen3"] {
         let (fixtures, name) = case(family);
         let case = fixtures.case(&name);
@@ -198,8 +198,7 @@ fn logits_are_pytorchs() {
                         .copied()
                         .collect(),
                 );
-                // The rounding of another order of summation: a few times the tolerance of the
-                // fixture.
+                // The order of summation differs, so this is a few times the fixture's tolerance.
                 let found = tensor(&[logits.len()], logits);
                 check::assert_close(
                     &format!("{family}, sequence {b}, position {l}"),
@@ -213,7 +212,7 @@ fn logits_are_pytorchs() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_in_one_line() {
+fn invalid_metadata_is_rejected_in_one_line() {
     let (fixtures, name) = case("llama");
     let (good, config) = File::of(&fixtures.case(&name));
     good.load().expect("the file is in order");
@@ -244,7 +243,7 @@ fn what_is_no_model_is_refused_in_one_line() {
     number("llama.attention.key_length", 7, &["7", "even"]);
     number("llama.attention.key_length", 1 << 13, &["8192"]);
     number("llama.attention.value_length", 2, &["2"]);
-    // Within the format's bounds, and more than attention has room for.
+    // Valid in the format, but more than attention supports.
     let large = |file: &mut File| {
         for key in [
             "llama.attention.key_length",
@@ -281,7 +280,7 @@ fn what_is_no_model_is_refused_in_one_line() {
 }
 
 #[test]
-fn tensors_must_be_those_of_the_model() {
+fn missing_unknown_and_misshapen_tensors_are_rejected() {
     let (fixtures, name) = case("llama");
     let (good, config) = File::of(&fixtures.case(&name));
     let changed = |change: &dyn Fn(&mut File)| {
@@ -310,7 +309,7 @@ fn tensors_must_be_those_of_the_model() {
     changed(&turned).refused(&["blk.0.ffn_up.weight", "expected"]);
 }
 
-/// Matrices stay where they are: none of the file's numbers is copied.
+/// Matrices point into the bytes of the file.
 #[test]
 fn nothing_is_copied() {
     let (fixtures, name) = case("llama");
@@ -323,7 +322,7 @@ fn nothing_is_copied() {
     assert_eq!(up.bytes().as_ptr(), place.as_ptr());
 }
 
-/// Three matrices of two rows and four columns, one below the other, as experts are stored.
+/// Uses three matrices of two rows and four columns, stacked as experts are stored.
 #[test]
 fn tensors_of_three_axes_are_stacks_of_matrices() {
     let numbers: Vec<f32> = (0..24u8).map(f32::from).collect();

@@ -1,5 +1,4 @@
-//! Tests of the engine that need no program of their own, in one program, because each program is
-//! linked with the whole engine.
+//! Tests of the engine, in one binary, because every test binary links the whole engine.
 #![cfg(feature = "engine")]
 
 use tiny_llm_harness::allocations::CountingAllocator;

@@ -1,5 +1,5 @@
-//! Everything at once: forms, drafts, budgets, pages that run out, beginnings that are found again,
-//! clients that go. Whatever the schedule, a request's answer is the one that it gets alone.
+//! Combines JSON constraints, drafts, budgets, a lack of pages, shared prefixes and cancelled
+//! requests in random schedules. Every request must get the same answer as alone.
 
 mod forks;
 
@@ -40,10 +40,10 @@ use tiny_llm_reference::{
 };
 
 const CONTEXT: usize = 128;
-const PLACES: usize = 4;
-/// What ends an answer.
+const SLOTS: usize = 4;
+/// The stop token.
 const STOP: u32 = 2;
-/// Tokens with a text; all others are none, as far as a form is concerned.
+/// The first token with a text. The tokens before it have an empty text.
 const FIRST_TEXT: u32 = 300;
 
 struct Random(Rng);
@@ -58,7 +58,7 @@ impl Random {
     }
 }
 
-/// A model, what its tokens mean here, and a smaller one.
+/// A model, the texts of its tokens in this test, and a draft model.
 struct World {
     model: Arc<Model>,
     smaller: Arc<Model>,
@@ -80,7 +80,7 @@ impl World {
             "true", "null", "false", "1", "20", "-", ".5", "e3", "a", "b", "cat", "red", "é",
             "\\n", "\\", "u00", "[{",
         ];
-        // Each several times, as a vocabulary has a word with and without its blank.
+        // Several tokens have the same text.
         for (text, i) in texts[FIRST_TEXT as usize..].iter_mut().zip(0..40 * pieces.len()) {
             *text = pieces[i % pieces.len()].as_bytes().to_vec();
         }
@@ -93,7 +93,7 @@ impl World {
         let c = &self.model.config;
         CacheShape {
             layers: c.n_layers,
-            sequences: PLACES,
+            sequences: SLOTS,
             kv_heads: c.n_kv_heads,
             capacity: CONTEXT,
             head_dim: c.head_dim,
@@ -120,10 +120,10 @@ impl World {
         )
     }
 
-    fn submit<C: EngineCache>(&self, engine: &mut Engine<C>, asked: &Asked) -> u64 {
-        let constraint = asked.json.then(|| Constraint::new(&self.rules));
-        let request = asked.request.clone();
-        engine.submit_with(request, constraint, asked.extras).expect("a good request")
+    fn submit<C: EngineCache>(&self, engine: &mut Engine<C>, spec: &Spec) -> u64 {
+        let constraint = spec.json.then(|| Constraint::new(&self.rules));
+        let request = spec.request.clone();
+        engine.submit_with(request, constraint, spec.extras).expect("a good request")
     }
 
     fn text(&self, tokens: &[u32]) -> Vec<u8> {
@@ -131,20 +131,20 @@ impl World {
     }
 }
 
-/// What a client asks for.
-struct Asked {
+/// A request and its options.
+struct Spec {
     request: Request,
     json: bool,
     extras: Extras,
 }
 
-/// Beginnings in common, texts that repeat themselves, one prompt asked for several times; greedy and
-/// drawn, with and without a form, penalties and texts that end an answer.
-fn requests(random: &mut Random) -> Vec<Asked> {
+/// Returns requests with shared prefixes, repetitive prompts and equal prompts. They are greedy or
+/// sampled, with and without JSON, penalties and stop texts.
+fn requests(random: &mut Random) -> Vec<Spec> {
     let beginnings: Vec<Vec<u32>> = (0..3)
         .map(|i| (0..20 + 25 * i).map(|j| (350 + i * 100 + j * 7 % 90) as u32).collect())
         .collect();
-    let mut all: Vec<Asked> = Vec::new();
+    let mut all: Vec<Spec> = Vec::new();
     for i in 0..9 {
         let mut prompt = match random.below(4) {
             0 => (0..24).map(|j| 400 + j % 5).collect(),
@@ -169,18 +169,18 @@ fn requests(random: &mut Random) -> Vec<Asked> {
             seed: random.0.next_u64(),
         };
         let presence = random.one_of(&[0.0, 0.0, 0.5]);
-        all.push(Asked { request, json, extras: Extras { presence, ..Extras::default() } });
+        all.push(Spec { request, json, extras: Extras { presence, ..Extras::default() } });
     }
     all
 }
 
 type Answer = (Vec<u32>, FinishReason);
 
-/// What each request gets when nobody else is there, from the plainest engine.
-fn alone(world: &World, asked: &Asked) -> Answer {
+/// Returns the answer of a request alone, on a dense cache without a budget or drafts.
+fn alone(world: &World, spec: &Spec) -> Answer {
     let dense = DenseCache::new(world.shape(), world.kind);
     let mut engine = world.engine(InParts::new(dense), 1, None);
-    world.submit(&mut engine, asked);
+    world.submit(&mut engine, spec);
     let (mut tokens, mut end) = (Vec::new(), None);
     while end.is_none() {
         engine.step(&mut |event| match event {
@@ -191,7 +191,7 @@ fn alone(world: &World, asked: &Asked) -> Answer {
     (tokens, end.expect("it has ended"))
 }
 
-/// Proposes the answers that are known, each token wrong now and then; and guests nonsense.
+/// Proposes the known answers, with some wrong tokens. For guests, proposes arbitrary tokens.
 struct Known {
     texts: BTreeMap<u64, Vec<u32>>,
     random: Random,
@@ -209,19 +209,19 @@ impl Proposer for Known {
     }
 }
 
-/// What schedules have met so far.
+/// Counts of events in all schedules so far.
 #[derive(Debug, Default)]
 struct Met {
     preempted: u64,
     attached: u64,
     accepted: u64,
     refused: u64,
-    /// Drafts of requests with a form that were accepted.
+    /// Accepted drafts of requests with a JSON constraint.
     accepted_in_forms: u64,
     cancelled: usize,
 }
 
-/// How one schedule is run.
+/// Settings of one schedule.
 struct Schedule {
     name: String,
     budget: Option<usize>,
@@ -229,16 +229,16 @@ struct Schedule {
     threads: usize,
 }
 
-/// Drives the requests through an engine, and compares each with its answer alone.
+/// Runs the requests in an engine, and compares each answer with the one that it gets alone.
 fn drive<C: EngineCache>(
     world: &World,
-    (all, expected): (&[Asked], &[Answer]),
+    (all, expected): (&[Spec], &[Answer]),
     (schedule, cache): (&Schedule, C),
     random: &mut Random,
     met: &mut Met,
 ) {
     let mut engine = world.engine(cache, schedule.threads, schedule.budget);
-    // Guests come between them, so that ids are not known before; these are in the order below.
+    // Guests are extra requests, which may be cancelled. A request's id is its index in `coming`.
     let mut order: Vec<usize> = (0..all.len()).collect();
     (1..order.len()).rev().for_each(|i| order.swap(i, random.below(i + 1)));
     let guests: Vec<bool> = (0..2 * all.len()).map(|_| random.below(4) == 0).collect();
@@ -261,13 +261,13 @@ fn drive<C: EngineCache>(
         2 => Some((Box::new(LookupProposer { longest: 3 }), free)),
         3 => Some((Box::new(known), Pricing::Measured)),
         _ => {
-            let (smaller, sizes) = (Arc::clone(&world.smaller), (PLACES, CONTEXT));
+            let (smaller, sizes) = (Arc::clone(&world.smaller), (SLOTS, CONTEXT));
             let model = ModelProposer::new(smaller, world.plan(1), sizes, world.kind, vocabulary);
             Some((Box::new(model.expect("one vocabulary")), free))
         }
     };
     if let Some((proposer, pricing)) = drafts {
-        engine = engine.with_drafts(Ahead::new(proposer, PLACES, 5, pricing));
+        engine = engine.with_drafts(Ahead::new(proposer, SLOTS, 5, pricing));
     }
     let mut found: BTreeMap<u64, (Vec<u32>, Option<FinishReason>)> = BTreeMap::new();
     let mut coming = coming.into_iter();
@@ -289,10 +289,10 @@ fn drive<C: EngineCache>(
             met.cancelled += usize::from(engine.cancel(id));
         }
         let before = (engine.drafted().accepted, engine.counts());
-        let mut told: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut emitted: BTreeMap<u64, u64> = BTreeMap::new();
         engine.step(&mut |event| match event {
             Event::Token { id, token } => {
-                *told.entry(id).or_default() += 1;
+                *emitted.entry(id).or_default() += 1;
                 found.entry(id).or_default().0.push(token);
             }
             Event::Finished { id, reason } => {
@@ -302,7 +302,7 @@ fn drive<C: EngineCache>(
         });
         check_step(schedule, engine.counts(), before.1);
         let form = |id: &u64| ids.get(id).is_some_and(|&i| all[i].json);
-        let in_forms = told.iter().filter(|(id, n)| **n > 1 && form(id)).map(|(_, n)| n - 1);
+        let in_forms = emitted.iter().filter(|(id, n)| **n > 1 && form(id)).map(|(_, n)| n - 1);
         met.accepted_in_forms += in_forms.sum::<u64>();
         if all_have_come && engine.is_idle() {
             break;
@@ -310,10 +310,10 @@ fn drive<C: EngineCache>(
     }
     assert!(engine.is_idle(), "{}: still at work after 3000 steps", schedule.name);
     for (id, i) in ids {
-        let asked = &all[i];
+        let spec = &all[i];
         let what = format!(
-            "{}: request {i}, {:?}, JSON {}: found the left, alone the right",
-            schedule.name, asked.request, asked.json
+            "{}: request {i}, {:?}, JSON {} (left: in the batch, right: alone)",
+            schedule.name, spec.request, spec.json
         );
         let (tokens, end) = found.remove(&id).unwrap_or_default();
         assert_eq!((tokens, end), (expected[i].0.clone(), Some(expected[i].1)), "{what}");
@@ -331,22 +331,21 @@ fn check_step(schedule: &Schedule, now: Counts, before: Counts) {
     assert!(rows <= most, "{}: {rows} rows in a step", schedule.name);
 }
 
-/// Forms, drafts, prefixes and preemption in schedules that are drawn at random.
 #[test]
-fn whatever_the_schedule() {
+fn answers_are_independent_of_the_schedule() {
     let worlds = [CacheType::F16, CacheType::Q8_0].map(World::new);
     let mut met = Met::default();
     for round in 0..4 {
         let world = &worlds[round as usize % 2];
         let mut random = Random(Rng::new(900 + round));
         let all = requests(&mut random);
-        let expected: Vec<Answer> = all.iter().map(|asked| alone(world, asked)).collect();
-        for (asked, (tokens, end)) in all.iter().zip(&expected).filter(|(asked, _)| asked.json) {
+        let expected: Vec<Answer> = all.iter().map(|spec| alone(world, spec)).collect();
+        for (spec, (tokens, end)) in all.iter().zip(&expected).filter(|(spec, _)| spec.json) {
             let text = String::from_utf8(world.text(tokens)).expect("UTF-8");
             assert!(
                 text.parse::<Value>().is_ok_and(|value| value.is_object()),
                 "at most {} tokens, {end:?}: found {text:?}, expected an object",
-                asked.request.max_new_tokens
+                spec.request.max_new_tokens
             );
         }
         for turn in 0..6 {
@@ -381,7 +380,7 @@ fn whatever_the_schedule() {
             }
         }
     }
-    // Schedules that never meet a thing say nothing of it.
+    // An event that never happened was not tested.
     let Met { preempted, attached, accepted, refused, accepted_in_forms, cancelled } = met;
     assert!(preempted > 5 && attached > 100 && cancelled > 5, "{met:?}");
     assert!(accepted > 100 && refused > 100 && accepted_in_forms > 20, "{met:?}");

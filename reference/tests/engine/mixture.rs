@@ -1,5 +1,5 @@
-//! Models with experts in week 3's engine: whoever comes when, and wherever keys and values lie,
-//! nobody's answer depends on the company.
+//! Models with experts in week 3's engine. Checks that answers are independent of the batch and of
+//! the kind of cache.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -28,7 +28,7 @@ use tiny_llm_reference::{
 
 const CONTEXT: usize = 160;
 
-/// The embedded model; with what gpt-oss has besides, if `sinks`.
+/// Returns the embedded model. If `sinks`, adds attention sinks and windows like gpt-oss's.
 fn model(sinks: bool) -> Arc<MixtureModel> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-mixture");
     let mut model = load_folder(&folder, CONTEXT).expect("the embedded model");
@@ -62,7 +62,7 @@ fn shape(model: &MixtureModel, sequences: usize) -> CacheShape {
     }
 }
 
-/// Greedy ones and drawn ones; two of three begin alike.
+/// Returns greedy and sampled requests. Two of three share a prefix.
 fn requests(model: &MixtureModel, rng: &mut Rng) -> Vec<Request> {
     let vocabulary = model.config.base.vocab_size as u64;
     let mut token = || (rng.next_u64() % vocabulary) as u32;
@@ -86,7 +86,7 @@ fn requests(model: &MixtureModel, rng: &mut Rng) -> Vec<Request> {
     lengths.iter().enumerate().map(request).collect()
 }
 
-/// The answers to `requests`, each of which comes at a step of its own.
+/// Returns the answers to `requests`, each of which is submitted at its step.
 fn answers<C: EngineCache>(
     model: &Arc<MixtureModel>,
     cache: C,
@@ -115,7 +115,7 @@ fn answers<C: EngineCache>(
 }
 
 #[test]
-fn a_request_alone_and_in_random_company() {
+fn answers_are_independent_of_the_batch() {
     for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
     {
         let (model, mut rng) = (model(sinks), Rng::new(6));
@@ -136,7 +136,7 @@ fn a_request_alone_and_in_random_company() {
             let how = (1 + round % 2, [None, Some(5), Some(16), Some(33)][below(4)]);
             let places = 2 + below(4);
             let what = format!("sinks {sinks}, round {round}, {places} places, {how:?}");
-            // So few pages that a request must be preempted now and then.
+            // With so few pages, some requests are preempted.
             let pages = || PagedCache::new(shape(&model, places), TILE, 9, kind);
             let found = match round % 3 {
                 0 => answers(&model, dense(places), how, &schedule, &what),
@@ -153,9 +153,8 @@ fn a_request_alone_and_in_random_company() {
     }
 }
 
-/// The engine writes what one text at a time would be.
 #[test]
-fn greedy_answers_are_those_of_a_session() {
+fn greedy_answers_match_a_session() {
     for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
     {
         let model = model(sinks);

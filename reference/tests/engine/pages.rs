@@ -1,5 +1,5 @@
-//! A cache of small pages beside the dense one: the model, attention and a session know a cache by
-//! `KvCache` alone, and their answers do not depend on where its runs end, to the last bit.
+//! Compares a paged cache with the dense one. The model, attention and sessions use only `KvCache`,
+//! so the same passes give the same bits, wherever the cache's runs end.
 
 use std::{ops::Range, sync::Arc};
 
@@ -19,8 +19,8 @@ use tiny_llm_reference::week2::{
     rows::Row,
 };
 
-/// Pages of `page` positions, each with the keys and the values of every head and layer. They are
-/// taken as positions come, from the end of the store: neighbours in a sequence are none in memory.
+/// Pages of `page` positions, each with the keys and values of every head and layer. They are
+/// allocated on demand, from the end, so neighbours in a sequence are not neighbours in memory.
 struct PagedCache {
     shape: CacheShape,
     page: usize,
@@ -40,7 +40,7 @@ impl PagedCache {
         Self {
             shape,
             page,
-            // An older text's numbers, which nobody may look at.
+            // Stale numbers, which must not be read.
             keys: vec![f16::from_f32(9.0); numbers],
             values: vec![f16::from_f32(9.0); numbers],
             free: (0..pages).collect(),
@@ -73,7 +73,7 @@ impl KvCache for PagedCache {
         values: &[f32],
     ) {
         if position / self.page == self.tables[sequence].len() {
-            self.tables[sequence].push(self.free.pop().expect("a page for each page's positions"));
+            self.tables[sequence].push(self.free.pop().expect("enough pages for all positions"));
         }
         let (page, d) = (self.tables[sequence][position / self.page], self.shape.head_dim);
         for head in 0..self.shape.kv_heads {
@@ -117,7 +117,7 @@ impl KvCache for PagedCache {
     }
 }
 
-/// Two layers of random weights: four query heads on two key and value heads of 16.
+/// Returns a model of two layers with random weights, four query heads and two KV heads.
 fn model() -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 2,
         "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 48,
@@ -157,7 +157,7 @@ fn tokens(n: u32) -> Vec<u32> {
 }
 
 #[test]
-fn a_session_over_pages_says_what_it_says_over_one_piece() {
+fn session_over_pages_matches_a_dense_session() {
     let model = model();
     let tokens = tokens(100);
     for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
@@ -169,7 +169,7 @@ fn a_session_over_pages_says_what_it_says_over_one_piece() {
             for page in [TILE, 2 * TILE] {
                 let cache = PagedCache::new(shape(&model, 1), page);
                 let mut paged = Session::with_cache(Arc::clone(&model), Arc::clone(&plan), cache);
-                // Half of another text first: its pages are given back, and taken again.
+                // Another text comes first. Part of its pages are freed, and reused.
                 let other: Vec<u32> =
                     tokens[..70].iter().chain(&tokens[80..100]).copied().collect();
                 paged.feed(&other, chunk).unwrap();
@@ -178,10 +178,10 @@ fn a_session_over_pages_says_what_it_says_over_one_piece() {
                 assert_eq!(kept, 70);
                 let found = paged.feed(&tokens[kept..], chunk).unwrap();
                 if chunk == 1 {
-                    // The same passes: the same numbers.
+                    // The passes are the same, so the numbers are too.
                     assert!(found == expected, "{attention}, pages of {page}");
                 } else {
-                    // Rows were cut into other blocks.
+                    // The blocks of rows differ, so the rounding differs.
                     let worst =
                         expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
                     assert!(worst < 1e-4, "{attention}, pages of {page}: {worst}");
@@ -197,7 +197,7 @@ fn a_session_over_pages_says_what_it_says_over_one_piece() {
 }
 
 #[test]
-fn rows_of_several_sequences_take_turns_over_pages() {
+fn forward_of_two_sequences_matches_a_dense_cache() {
     let model = model();
     let plan = plan(AttentionKind::Streaming, 2);
     let tokens = tokens(120);
@@ -209,7 +209,7 @@ fn rows_of_several_sequences_take_turns_over_pages() {
             sequence,
             logits: position.is_multiple_of(13),
         };
-        // Prompts of both, then a step of each, then more of one beside a step of the other.
+        // Two prompts, a step of each, a chunk of one with a step of the other, two rows of each.
         let passes: [Vec<Row>; 4] = [
             (0..70).map(|p| row(0, p)).chain((0..20).map(|p| row(1, p))).collect(),
             vec![row(0, 70), row(1, 20)],

@@ -1,5 +1,5 @@
-//! Caches of type q8_0: attention over one is attention over the f32 numbers that its rows stand for,
-//! to the last bit, wherever the rows are stored.
+//! Caches of type q8_0. Checks that attention gives the same bits as over an f32 cache of the
+//! rounded numbers, wherever the rows are stored.
 
 use tiny_llm_harness::fixtures::random;
 use tiny_llm_reference::{
@@ -33,7 +33,7 @@ fn plan(attention: AttentionKind) -> Plan {
     Plan { kernels: Rung::Fused.into(), attention, team: Team::new(2) }
 }
 
-/// Keys and values of a position, which differ from layer to layer.
+/// Returns keys and values of a position, which differ between layers.
 fn cells(position: usize, layer: usize, head_dim: usize) -> [Vec<f32>; 2] {
     [0, 1].map(|i| {
         let seed = ((position * 2 + layer) * 2 + i) as u64;
@@ -41,7 +41,7 @@ fn cells(position: usize, layer: usize, head_dim: usize) -> [Vec<f32>; 2] {
     })
 }
 
-/// Positions `from..POSITIONS` of a sequence.
+/// Writes positions `from..POSITIONS` of a sequence.
 fn fill(cache: &mut impl KvCache, sequence: usize, from: usize) {
     let head_dim = cache.shape().head_dim;
     for position in from..POSITIONS {
@@ -53,7 +53,7 @@ fn fill(cache: &mut impl KvCache, sequence: usize, from: usize) {
     }
 }
 
-/// Attention of the last `n` rows of a sequence in layer 1.
+/// Returns the attention output of a sequence's last `n` rows in layer 1.
 fn attention(cache: &impl KvCache, kind: AttentionKind, sequence: usize, n: usize) -> Vec<f32> {
     let head_dim = cache.shape().head_dim;
     let width = HEADS * GROUP * head_dim;
@@ -68,7 +68,7 @@ fn attention(cache: &impl KvCache, kind: AttentionKind, sequence: usize, n: usiz
     out
 }
 
-/// An f32 cache of the numbers that a q8_0 cache stands for.
+/// Returns an f32 cache of the rounded numbers in a q8_0 cache.
 fn widened(cache: &DenseCache, sequence: usize) -> DenseCache {
     let CacheShape { head_dim, .. } = cache.shape();
     let mut plain = DenseCache::new(cache.shape(), CacheType::F32);
@@ -89,7 +89,7 @@ fn widened(cache: &DenseCache, sequence: usize) -> DenseCache {
 }
 
 #[test]
-fn attention_is_that_of_the_rounded_numbers() {
+fn attention_matches_an_f32_cache_of_rounded_numbers() {
     for head_dim in [16, 32, 40, 64, 80, 96, 128, 256] {
         let mut cache = DenseCache::new(shape(head_dim), CacheType::Q8_0);
         fill(&mut cache, 0, 0);
@@ -112,11 +112,11 @@ fn attention_is_that_of_the_rounded_numbers() {
     }
 }
 
-/// A rounded number differs by at most 1/254 of the largest in its block. Numbers are between −1 and
-/// 1, so a score differs by at most `E = √D / 254`, a weight by a factor of at most `e^2E`, and an
+/// A rounded number differs by at most 1/254 of the largest in its block. Numbers are from −1 to 1,
+/// so a score differs by at most `E = √D / 254`, a weight by a factor of at most `e^2E`, and an
 /// output by `e^2E − 1 + 1/254`.
 #[test]
-fn the_error_is_bounded() {
+fn rounding_error_of_attention_is_bounded() {
     for head_dim in [32, 64, 128] {
         let [mut rounded, mut exact] =
             [CacheType::Q8_0, CacheType::F32].map(|kind| DenseCache::new(shape(head_dim), kind));
@@ -133,7 +133,7 @@ fn the_error_is_bounded() {
 }
 
 #[test]
-fn pages_hold_the_same_rows() {
+fn paged_cache_matches_the_dense_cache() {
     for head_dim in [40, 64] {
         let mut dense = DenseCache::new(shape(head_dim), CacheType::Q8_0);
         fill(&mut dense, 0, 0);
@@ -144,7 +144,7 @@ fn pages_hold_the_same_rows() {
         assert_eq!(paged.page_bytes(), 2 * 2 * HEADS * 32 * bytes);
         fill(&mut paged, 0, 0);
         assert!(attention(&paged, kind, 0, 1) == expected);
-        // A fork shares its pages until it is written to, and gets a copy then.
+        // A fork shares its pages until a write, which copies the page.
         paged.fork(0, 1);
         assert!(attention(&paged, kind, 1, 1) == expected);
         paged.truncate(1, 70);
@@ -154,7 +154,7 @@ fn pages_hold_the_same_rows() {
         for sequence in [0, 1] {
             assert!(attention(&paged, kind, sequence, 1) == expected, "sequence {sequence}");
         }
-        // Pages that were given back and taken again in another order.
+        // Freed pages are allocated again in another order.
         paged.truncate(1, 0);
         paged.truncate(0, 33);
         fill(&mut paged, 0, 33);
@@ -163,7 +163,7 @@ fn pages_hold_the_same_rows() {
 }
 
 #[test]
-fn a_row_with_a_nan_is_never_zeros() {
+fn not_finite_keys_stay_not_finite() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 9e6] {
         let mut cache = DenseCache::new(shape(64), CacheType::Q8_0);
         let [mut keys, values] = cells(0, 1, 64);
@@ -173,7 +173,7 @@ fn a_row_with_a_nan_is_never_zeros() {
         for (head, expected) in [(0, 64), (1, 32)] {
             let run = cache.run(1, 0, head, 0..1);
             widen_rows(run.keys, 0, 1, 64, &mut numbers);
-            // The other block of the row, and the other head, are as ever.
+            // The other block of the row and the other head stay finite.
             let finite = numbers.iter().filter(|x| x.is_finite()).count();
             assert_eq!(finite, expected, "{bad}, head {head}");
         }
@@ -181,7 +181,7 @@ fn a_row_with_a_nan_is_never_zeros() {
 }
 
 #[test]
-fn a_prompt_file_holds_the_rows() {
+fn prompt_file_restores_the_rows() {
     for head_dim in [40, 64] {
         let mut dense = DenseCache::new(shape(head_dim), CacheType::Q8_0);
         fill(&mut dense, 0, 0);
@@ -209,7 +209,7 @@ fn a_prompt_file_holds_the_rows() {
 }
 
 #[test]
-fn a_prompt_file_of_another_type_is_refused() {
+fn open_rejects_a_prompt_file_of_another_type() {
     let folder = tempfile::tempdir().unwrap();
     let kinds = [CacheType::F32, CacheType::F16, CacheType::Q8_0];
     let key = |kind| PromptKey::new(7, kind, shape(64));
@@ -228,7 +228,7 @@ fn a_prompt_file_of_another_type_is_refused() {
             let expected = format!("{stored} cache, expected {wanted}");
             assert!(message.ends_with(&expected), "{message}, expected {expected}");
         }
-        // Another model's, whatever the type.
+        // A file of another model is rejected, even with the same type.
         let other = PromptKey::new(8, stored, shape(64));
         let refused = prompt_file::open(&path, other, |_| ()).unwrap_err();
         assert!(format!("{refused:#}").contains("fingerprint"), "{refused:#}");

@@ -1,4 +1,4 @@
-//! The provided sampler draws what week 1's draws, from the same numbers, whatever the settings.
+//! Checks that the provided sampler draws the same tokens as week 1's, with any settings.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use tiny_llm_harness::allocations::count;
 use tiny_llm_kernels::sampling::Sampler;
 use tiny_llm_reference::week1::sampling::{self as week1, Rng};
 
-/// Both samplers with the same settings; week 1's has the generator.
+/// Returns both samplers with the same settings, and a generator like the one in week 1's.
 fn both(options: SamplerOptions, seed: u64) -> (Sampler, week1::Sampler, Rng) {
     let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = options;
     let options1 = week1::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
@@ -15,13 +15,13 @@ fn both(options: SamplerOptions, seed: u64) -> (Sampler, week1::Sampler, Rng) {
     (Sampler::new(options), week1, Rng::new(seed))
 }
 
-/// Some number of `of`.
+/// Returns a random element of `of`.
 fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.next_u64() as usize % of.len()]
 }
 
-/// Logits as models give them, and as they never should: ties, zeros of both signs, tokens that are
-/// ruled out, all the same.
+/// Returns logits of one of eight kinds: as from a model, ties, zeros of both signs, masked tokens,
+/// equal, large, and infinite of either sign.
 fn logits(rng: &mut Rng, kind: usize, n: usize) -> Vec<f32> {
     let mut number = || {
         let x = (rng.uniform() + rng.uniform() + rng.uniform() - 1.5) as f32 * 8.0;
@@ -50,7 +50,7 @@ fn options(rng: &mut Rng, n: usize) -> SamplerOptions {
 }
 
 #[test]
-fn the_same_draws_as_week_1() {
+fn choose_matches_week_1() {
     let mut random = Rng::new(1);
     let mut drawn = [0usize; 8];
     for seed in 0..6000 {
@@ -72,7 +72,7 @@ fn the_same_draws_as_week_1() {
 }
 
 #[test]
-fn the_same_draws_from_a_large_vocabulary() {
+fn choose_matches_week_1_with_a_large_vocabulary() {
     let mut random = Rng::new(2);
     for seed in 0..40 {
         let n = 5003;
@@ -87,7 +87,7 @@ fn the_same_draws_from_a_large_vocabulary() {
 }
 
 #[test]
-fn what_is_no_number_is_treated_as_in_week_1() {
+fn choose_matches_week_1_for_nan() {
     let mut random = Rng::new(3);
     for seed in 0..2000 {
         let mut options = options(&mut random, 9);
@@ -103,7 +103,7 @@ fn what_is_no_number_is_treated_as_in_week_1() {
 }
 
 #[test]
-fn nothing_is_allocated_after_the_first_token() {
+fn choose_allocates_nothing_after_the_first_token() {
     let mut random = Rng::new(4);
     let logits = logits(&mut random, 0, 1000);
     for (top_k, top_p) in [(0, 1.0), (40, 0.95), (0, 0.9)] {

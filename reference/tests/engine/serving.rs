@@ -1,5 +1,5 @@
-//! Requests with drafts: whoever proposes, and however much of it is kept, nobody's answer changes,
-//! over any cache, budget and number of threads. And a step allocates nothing.
+//! Checks that drafts change no answer, with any proposer, cache, budget and number of threads, and
+//! that a step allocates nothing.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -30,7 +30,7 @@ use tiny_llm_reference::{
     },
 };
 
-const PLACES: usize = 3;
+const SLOTS: usize = 3;
 const CONTEXT: usize = 128;
 
 fn model(name: &str) -> Arc<Model> {
@@ -50,7 +50,7 @@ fn shape(model: &Model) -> CacheShape {
     let c = &model.config;
     CacheShape {
         layers: c.n_layers,
-        sequences: PLACES,
+        sequences: SLOTS,
         kv_heads: c.n_kv_heads,
         capacity: CONTEXT,
         head_dim: c.head_dim,
@@ -61,7 +61,7 @@ fn paged(model: &Model, pages: usize) -> PagedCache {
     PagedCache::new(shape(model), TILE, pages, CacheType::F16)
 }
 
-/// Greedy ones and drawn ones, some with a beginning in common, one that repeats itself.
+/// Returns greedy and sampled requests. Some share a prefix, and one prompt is repetitive.
 fn requests() -> Vec<Request> {
     let beginning: Vec<u32> = (0..40).map(|i| 300 + i * 7 % 900).collect();
     let shared = |n: u32| beginning.iter().copied().chain(500..500 + n).collect::<Vec<u32>>();
@@ -84,7 +84,7 @@ fn requests() -> Vec<Request> {
 
 type Answers = BTreeMap<u64, Vec<u32>>;
 
-/// What an engine has told in the end, and the engine.
+/// Runs all requests. Returns the answers and the engine.
 fn answers<C: EngineCache>(mut engine: Engine<C>, what: &str) -> (Answers, Engine<C>) {
     for request in requests() {
         engine.submit(request).expect("a good request");
@@ -115,7 +115,7 @@ fn engine<C: EngineCache>(
     Engine::with_pass(pass, cache, options, Box::new(|token| token.to_string().into_bytes()))
 }
 
-/// Proposes the answers that are known, except for every `wrong`-th token.
+/// Proposes the known answers, with every `wrong`-th token replaced.
 struct Known {
     texts: Vec<Vec<u32>>,
     wrong: usize,
@@ -131,7 +131,7 @@ impl Proposer for Known {
     }
 }
 
-/// Proposes anything.
+/// Proposes random tokens.
 struct Noise(Rng);
 
 impl Proposer for Noise {
@@ -143,14 +143,14 @@ impl Proposer for Noise {
     }
 }
 
-/// As many as there is room for.
+/// Drafts cost nothing, so as many are proposed as fit.
 const FREE: Pricing = Pricing::Fixed(Costs { row: 0.0, draft: 0.0 });
 
 fn ahead(proposer: impl Proposer + 'static, pricing: Pricing) -> Ahead {
-    Ahead::new(Box::new(proposer), PLACES, 5, pricing)
+    Ahead::new(Box::new(proposer), SLOTS, 5, pricing)
 }
 
-/// Every proposer, and prices.
+/// Returns every proposer with a name.
 fn proposers(model: &Model, expected: &Answers) -> Vec<(&'static str, Ahead)> {
     let texts = || {
         let texts = requests().into_iter().zip(0..).map(|(request, id)| {
@@ -162,7 +162,7 @@ fn proposers(model: &Model, expected: &Answers) -> Vec<(&'static str, Ahead)> {
     };
     let draft = self::model("tiny-story-draft");
     let vocabulary = model.config.vocab_size;
-    let sizes = (PLACES, CONTEXT);
+    let sizes = (SLOTS, CONTEXT);
     let smaller = ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary);
     vec![
         ("all known", ahead(Known { texts: texts(), wrong: usize::MAX }, FREE)),
@@ -203,14 +203,14 @@ fn drafts_change_no_answer() {
             assert_eq!(found, expected, "{what}");
             assert!(engine.counts().most_rows <= budget, "{what}: {:?}", engine.counts());
             let pool = engine.cache().inner().pool();
-            assert_eq!(pool.num_free(), 12, "{what}: pages that are free in the end");
+            assert_eq!(pool.num_free(), 12, "{what}: number of free pages at the end");
         }
     }
 }
 
-/// Pages run out, requests are preempted, and their beginnings are found again.
+/// Pages run out, requests are preempted, and their prefixes are found again.
 #[test]
-fn drafts_give_way_to_requests() {
+fn drafts_change_no_answer_when_pages_run_out() {
     let model = model("tiny-story");
     let dense = InParts::new(DenseCache::new(shape(&model), CacheType::F16));
     let (expected, _) = answers(engine(&model, dense, 1, None), "without drafts");
@@ -226,7 +226,7 @@ fn drafts_give_way_to_requests() {
     }
 }
 
-/// As a server runs: in pages, in parts, under a budget, with records, on the best kernels.
+/// Uses the settings of a server: pages in parts, a budget, records and the best kernels.
 #[test]
 fn a_step_allocates_nothing() {
     let model = model("tiny-story");
@@ -234,7 +234,7 @@ fn a_step_allocates_nothing() {
     let smaller = || {
         let draft = self::model("tiny-story-draft");
         let vocabulary = model.config.vocab_size;
-        let sizes = (PLACES, CONTEXT);
+        let sizes = (SLOTS, CONTEXT);
         ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary)
     };
     for drafts in ["none", "lookup", "model"] {
@@ -248,7 +248,7 @@ fn a_step_allocates_nothing() {
             }
             _ => {}
         }
-        for i in 0..PLACES as u32 {
+        for i in 0..SLOTS as u32 {
             let request = Request {
                 prompt: (0..20).map(|j| 400 + i + j % 5).collect(),
                 max_new_tokens: 100,
@@ -261,7 +261,7 @@ fn a_step_allocates_nothing() {
         }
         (0..8).for_each(|_| engine.step(&mut |_| ()));
         let (found, ()) = count(|| (0..5).for_each(|_| engine.step(&mut |_| ())));
-        assert_eq!(engine.running().len(), PLACES, "all still run");
+        assert_eq!(engine.running().len(), SLOTS, "all still run");
         assert_eq!(found, 0, "drafts by {drafts}: heap allocations of five steps");
     }
 }

@@ -1,5 +1,5 @@
-//! Speculation for one reader: the text of the embedded model is the same with and without drafts, and
-//! what drafts cost where nobody can guess the text is counted in rows.
+//! Speculation with a single sequence. Checks that the text is the same with and without drafts,
+//! and counts the rows of drafts that are always rejected.
 
 use std::{collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
 
@@ -46,7 +46,7 @@ fn session(model: &Arc<Model>) -> Session {
     Session::new(Arc::clone(model), Arc::new(plan), CONTEXT, CacheType::F16)
 }
 
-/// No token ends the text.
+/// Returns limits without stop tokens.
 fn limits() -> Limits {
     Limits { max_new_tokens: NEW, context: CONTEXT, stop_tokens: HashSet::new() }
 }
@@ -55,7 +55,7 @@ fn prompts() -> [Vec<u32>; 2] {
     [vec![700, 701, 15, 900], (0..30).map(|i| 400 + i % 6).collect()]
 }
 
-/// Always wrong: nothing that the model writes here is this token.
+/// Proposes token 1, which the model never generates here.
 struct Wrong(usize);
 
 impl Drafter for Wrong {
@@ -70,7 +70,7 @@ impl Drafter for Wrong {
     }
 }
 
-/// The text without drafts.
+/// Returns the text without drafts.
 fn alone(model: &Arc<Model>, prompt: &[u32]) -> Vec<u32> {
     let mut text = Vec::new();
     let on_token = |token| {
@@ -82,7 +82,7 @@ fn alone(model: &Arc<Model>, prompt: &[u32]) -> Vec<u32> {
     text
 }
 
-/// The text with them, what was counted, and the rows that were computed behind the prompt.
+/// Returns the text with drafts, the counts, and the number of rows computed after the prompt.
 fn with<D: Drafter>(
     model: &Arc<Model>,
     prompt: &[u32],
@@ -103,7 +103,7 @@ fn with<D: Drafter>(
 }
 
 #[test]
-fn the_same_text_whoever_drafts() {
+fn text_is_independent_of_the_drafter() {
     let model = model("tiny-story");
     let vocabulary = model.config.vocab_size;
     for prompt in prompts() {
@@ -120,17 +120,16 @@ fn the_same_text_whoever_drafts() {
             speculation.backoff = Some(DraftBackoff::default());
             let (found, counts, rows) = with(&model, &prompt, speculation);
             assert_eq!(found, expected, "drafts by {who}, behind {prompt:?}");
-            // Each pass has one row of its own, and those that were drafted; but the first has the
-            // prompt's.
+            // Each pass after the prompt has one row, plus one for each draft.
             assert_eq!(rows as u64, counts.passes - 1 + counts.drafted, "drafts by {who}");
             assert_eq!(counts.passes + counts.accepted, NEW as u64, "drafts by {who}");
         }
     }
 }
 
-/// With costs that are known: one draft, which is refused, and then one in so many passes.
+/// With fixed costs: one draft at first, which is rejected, then one in every `PROBE` passes.
 #[test]
-fn rows_that_nobody_wanted() {
+fn rejected_drafts_are_tried_once_per_probe_interval() {
     let model = model("tiny-story");
     for prompt in prompts() {
         let expected = alone(&model, &prompt);
@@ -145,10 +144,10 @@ fn rows_that_nobody_wanted() {
     }
 }
 
-/// With costs that are measured, whatever the clock says: rests between trials grow, so that a long
-/// text pays for few of them.
+/// With measured costs, whatever the clock says: pauses between trials grow, so a long text has few
+/// trials.
 #[test]
-fn rests_keep_the_price_small() {
+fn growing_pauses_limit_rejected_drafts() {
     let model = model("tiny-story");
     for prompt in prompts() {
         let expected = alone(&model, &prompt);

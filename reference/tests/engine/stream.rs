@@ -1,13 +1,12 @@
-//! Text as it comes, week 1 day 6: what it takes where nothing is text.
+//! Allocations of `TextStream` (week 1 day 6) for bytes that are not text.
 
 use tiny_llm_harness::allocations::count;
 use tiny_llm_reference::week1::stream::TextStream;
 
-/// As a file or a model's garbage has it: no byte of it is part of a character, or each begins one
-/// that goes no further. It becomes what it always became, and nothing is moved for each of them:
-/// what grows is one text, by doubling.
+/// The bytes are parts of no character, or of an incomplete one, which becomes U+FFFD. The text
+/// grows by doubling, so there are few allocations.
 #[test]
-fn broken_bytes_cost_no_more_than_they_are() {
+fn push_of_invalid_bytes_allocates_rarely() {
     for (name, unit, signs) in [
         ("bytes that begin no character", &b"\xff"[..], "\u{fffd}"),
         ("beginnings without an end", b"\xe6\x97a", "\u{fffd}a"),

@@ -1,6 +1,6 @@
-//! A graph that bytes describe, whatever they are: it is built or refused node by node, and planned
-//! or on backends it comes to what it comes to with a buffer for each node. What fits a step is
-//! computed without a panic, whatever its nodes read: weights, views of them, tokens, a cache.
+//! Builds a graph from arbitrary bytes. Each node is added or rejected. Checks that the results in
+//! an arena and on backends are those with a buffer for each node, and that a graph that fits its
+//! step never panics. Nodes may read weights, views of weights, tokens and a cache.
 
 use anyhow::Result;
 use tiny_llm_formats::gguf::TensorType;
@@ -32,10 +32,10 @@ use tiny_llm_reference::{
     },
 };
 
-/// Larger graphs are planned, and not computed.
+/// A graph with a node of more elements is planned, but not computed.
 const MOST: usize = 1 << 14;
 
-/// Bytes that are left; behind the last one, zeros.
+/// The remaining bytes. After the last one, `next` returns 0.
 struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
@@ -45,7 +45,7 @@ impl Words<'_> {
         usize::from(first)
     }
 
-    /// A size: mostly small, now and then none or far too large.
+    /// Returns a size, usually small, sometimes 0 or far too large.
     fn size(&mut self) -> usize {
         match self.next() {
             255 => usize::MAX >> (self.next() % 64),
@@ -57,31 +57,31 @@ impl Words<'_> {
         (0..self.next() % 6).map(|_| self.size()).collect()
     }
 
-    /// One of the last nodes.
+    /// Returns one of the last eight nodes.
     fn node(&mut self, nodes: &[NodeId]) -> NodeId {
         nodes[nodes.len() - 1 - self.next() % nodes.len().min(8)]
     }
 }
 
-/// What was made of some bytes.
+/// Counts of what the bytes produced.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) nodes: usize,
     pub(crate) refused: usize,
     pub(crate) planned: usize,
     pub(crate) computed: usize,
-    /// Graphs that are sound, but not for the step.
+    /// Valid graphs that do not fit the step.
     pub(crate) unfit: usize,
-    /// Computed nodes that read a view of a weight, and computed nodes that want a cache.
+    /// Computed nodes that read a view of a weight, and computed nodes that read a cache.
     pub(crate) views_of_weights: usize,
     pub(crate) cached: usize,
-    /// Where best fit needs less, where packing by size does, and where even the smaller of both
-    /// plans is above the bound.
+    /// Cases where best fit is smaller, where packing by size is smaller, and where both are above
+    /// the bound.
     pub(crate) peaks: [usize; 3],
 }
 
 /// # Panics
-/// If the graph or its plans do not keep what they promise.
+/// If a check of the graph, its plans or its results fails.
 pub(crate) fn any_graph(data: &[u8]) -> Seen {
     let (mut words, mut g, mut seen) = (Words(data), Graph::default(), Seen::default());
     let mut leaf = |rows: usize| {
@@ -99,9 +99,9 @@ pub(crate) fn any_graph(data: &[u8]) -> Seen {
                 nodes.push(id);
             }
             Err(error) => {
-                // A norm's weight is a node of its own; some nodes come with what they read.
+                // Some operations also add nodes that they read, such as a norm's weight.
                 let left = g.len() - before;
-                assert!(left <= 5, "{error:#}: {left} nodes of what was refused");
+                assert!(left <= 5, "{error:#}: {left} nodes were left by a refused operation");
                 assert!(!format!("{error:#}").contains('\n'), "more than a line: {error:#}");
                 seen.refused += 1;
             }
@@ -134,16 +134,16 @@ pub(crate) fn any_graph(data: &[u8]) -> Seen {
     let expected = unplanned(&g, &order, &results, n);
     for plan in plans.iter().flatten() {
         let found = planned(&g, &order, &results, plan, n);
-        assert_eq!(found, expected, "planned, another result");
+        assert_eq!(found, expected, "the planned result differs");
     }
     let lacks: Vec<&str> =
         Op::NAMES.iter().copied().filter(|_| words.next().is_multiple_of(3)).collect();
     let twin = Twin::without(&lacks).with_alignment(256);
     let found = scheduled(&g, &order, &results, vec![Box::new(Cpu::default())], n);
-    assert_eq!(found, expected, "on the processor as a backend, another result");
+    assert_eq!(found, expected, "the result of the processor as a backend differs");
     let two: Vec<Box<dyn Backend>> = vec![Box::new(twin), Box::new(Cpu::default())];
     let found = scheduled(&g, &order, &results, two, n);
-    assert_eq!(found, expected, "on two backends, of which one lacks {lacks:?}, another result");
+    assert_eq!(found, expected, "the result of two backends differs, the first without {lacks:?}");
     seen.computed = 1;
     for node in order.iter().map(|&id| g.node(id)) {
         let of_weight = |&id: &NodeId| {
@@ -156,13 +156,13 @@ pub(crate) fn any_graph(data: &[u8]) -> Seen {
     seen
 }
 
-/// One more node, or none.
+/// Adds one more node, or returns an error.
 fn node(words: &mut Words<'_>, g: &mut Graph, nodes: &[NodeId]) -> Result<NodeId> {
     let (a, b) = (words.node(nodes), words.node(nodes));
     match words.next() % 23 {
         17 => any_weight(words, g),
         18 => g.tokens(words.next() % 3 + 1),
-        // What a cache takes, two rows of it more often than not.
+        // Keys or values for a cache, usually with the right number of heads.
         19 => {
             let rows = words.next() % 3 + 1;
             any_heads(words, g, rows)
@@ -183,7 +183,7 @@ fn node(words: &mut Words<'_>, g: &mut Graph, nodes: &[NodeId]) -> Result<NodeId
                 g.wanted(mixed, words.next() % 2 + 1)
             }
         },
-        // A product with a view of a weight, whose rows are as long as those of what there is.
+        // A product of a view of a weight with rows of the same length.
         21 => {
             let weight = any_weight(words, g)?;
             let [cols, rows, ..] = g.layout(weight).ne;
@@ -201,7 +201,7 @@ fn node(words: &mut Words<'_>, g: &mut Graph, nodes: &[NodeId]) -> Result<NodeId
             let rows = words.next() % 48 + 1;
             g.values(&[8, rows], &vec![0.5; 8 * rows])
         }
-        // Far too large to be computed, but nothing is wrong with it before that.
+        // A valid node that is far too large to compute.
         15 => g.tokens((usize::MAX >> (words.next() % 50)).max(MOST + 1)),
         0 => {
             let sizes = words.sizes();
@@ -251,7 +251,7 @@ fn node(words: &mut Words<'_>, g: &mut Graph, nodes: &[NodeId]) -> Result<NodeId
         },
         12 => {
             view(words, g.layout(a));
-            // A node of another graph, which is larger.
+            // A node of another, larger graph.
             let mut other = g.clone();
             let far = other.values(&[1], &[0.0])?;
             assert!(g.push(Op::Add, &[a, far], g.layout(a)).is_err(), "{far:?} is not here");
@@ -261,14 +261,14 @@ fn node(words: &mut Words<'_>, g: &mut Graph, nodes: &[NodeId]) -> Result<NodeId
     }
 }
 
-/// What a cache takes, more often than not.
+/// Adds keys or values, usually with the two heads that the cache has.
 fn any_heads(words: &mut Words<'_>, g: &mut Graph, rows: usize) -> Result<NodeId> {
     let heads = [2, 2, 2, 4, 3][words.next() % 5];
     let numbers: Vec<f32> = (0..4 * heads * rows).map(|i| (i % 7) as f32 - 3.0).collect();
     g.values(&[4, heads, rows], &numbers)
 }
 
-/// A weight of some type: [64, 1 to 4] or [32, 1 to 4].
+/// Adds a weight of some type, with 1 to 4 rows of 32 or 64 numbers.
 fn any_weight(words: &mut Words<'_>, g: &mut Graph) -> Result<NodeId> {
     use TensorType::{F16, F32, Q4_0, Q8_0};
     let (cols, rows) = (32 * (words.next() % 2 + 1), words.next() % 4 + 1);
@@ -278,7 +278,7 @@ fn any_weight(words: &mut Words<'_>, g: &mut Graph) -> Result<NodeId> {
     g.weight(&Matrix::new(rows, cols, tensor_type, bytes.into())?)
 }
 
-/// A view of these bytes is refused, or none of its elements lies outside of them.
+/// Checks that a view of this layout is rejected, or that all of its elements are inside.
 fn view(words: &mut Words<'_>, layout: Layout) {
     let ne = [0; 4].map(|_| words.size());
     let nb = [0; 4].map(|_| words.size().wrapping_mul(4));
@@ -298,7 +298,7 @@ fn check_order(g: &Graph, order: &[NodeId]) {
     }
 }
 
-/// By best fit, and by size; none if the buffers have more bytes than there can be.
+/// Returns the plans by best fit and by size, or none if the buffers have too many bytes.
 fn plans(
     g: &Graph,
     order: &[NodeId],
@@ -332,7 +332,7 @@ fn plans(
     vec![first, second]
 }
 
-/// A pass of some rows on an empty cache.
+/// Calls `run` with a step of `n` rows on an empty cache.
 fn pass(n: usize, run: impl FnOnce(&mut Step<'_, DenseCache>)) {
     let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 4 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -352,7 +352,7 @@ fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId], n: usize) -> Vec<u
     results.iter().flat_map(|&id| executor.values(g, id)).map(bits).collect()
 }
 
-/// In an arena that is full of NaN before.
+/// Returns the results of a second run, before which the arena is filled with NaN.
 fn planned(
     g: &Graph,
     order: &[NodeId],
@@ -367,7 +367,7 @@ fn planned(
     results.iter().flat_map(|&id| executor.values(g, plan, id)).map(bits).collect()
 }
 
-/// On these backends, twice: the second time over what the first has left.
+/// Returns the results on these backends, after a second run in the buffers of the first.
 fn scheduled(
     g: &Graph,
     order: &[NodeId],
@@ -389,14 +389,14 @@ fn scheduled(
         let mut out = vec![0.0; g.layout(g.root(id)).elements()];
         scheduler.read(&ready, i, &mut out).expect("it has been computed");
         if let Some(lent) = scheduler.lent(&ready, i) {
-            assert!(lent.iter().map(bits).eq(out.iter().map(bits)), "what is lent is another");
+            assert!(lent.iter().map(bits).eq(out.iter().map(bits)), "`lent` and `read` differ");
         }
         all.extend(out.iter().map(bits));
     }
     all
 }
 
-/// One NaN is as good as another.
+/// Returns the bits of a number. All NaNs have the same bits.
 fn bits(x: &f32) -> u32 {
     if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }
 }

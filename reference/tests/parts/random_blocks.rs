@@ -1,9 +1,9 @@
-//! Weights that look random, in every type.
+//! Pseudorandom weights in every type.
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::matrix::Matrix;
 
-/// Numbers that look random and are the same in every run.
+/// A generator of pseudorandom numbers, which are the same in every run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -14,13 +14,13 @@ impl Random {
         self.0
     }
 
-    /// In −1…1.
+    /// Returns a number from −1 to 1.
     pub(crate) fn signed(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 }
 
-/// Where a block of this type has numbers in half precision.
+/// Returns the offsets of the f16 numbers in a block of this type.
 fn halves(tensor_type: TensorType) -> &'static [usize] {
     match tensor_type {
         TensorType::F32 | TensorType::BF16 | TensorType::MXFP4 => &[],
@@ -32,7 +32,7 @@ fn halves(tensor_type: TensorType) -> &'static [usize] {
     }
 }
 
-/// A matrix of blocks with the bytes that `byte` gives, and scales of both signs and many sizes.
+/// Returns a matrix with random numbers and scales. All other bytes come from `byte`.
 pub(crate) fn matrix(
     tensor_type: TensorType,
     rows: usize,

@@ -62,7 +62,7 @@ pub(super) fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     Arc::new(Vocabulary::new(texts))
 }
 
-/// Returns a random schema with this many levels.
+/// Returns a random schema with at most this many levels of nesting.
 pub(super) fn schema(rng: &mut Rng, levels: usize) -> Value {
     let bounded = |rng: &mut Rng, kind: &str| {
         let least = pick(rng, 40) as i64 - 20;

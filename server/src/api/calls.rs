@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_found_however_it_comes() {
+    fn finds_a_call_however_the_text_is_split() {
         let (arguments, text) = (r#"{"a": "}\"{", "b": [1, {"c": "\\"}]}"#, "Let me <too");
         for letters in 1..40 {
             let plain = format!("{{\"name\": \"get_it\", \"arguments\": {arguments}}}");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_apart() {
+    fn separates_several_calls() {
         let all = [("get_it", r#"{"name": "}\n{"}"#), ("now", "{}"), ("now", r#"{"a":{"b":[]}}"#)];
         for style in [Style::PLAIN, Style::TAGS] {
             let Style { open, close } = style;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_text() {
+    fn returns_other_text_as_content() {
         for letters in 1..20 {
             for (style, text) in [
                 (Style::PLAIN, "No: {\"name\": 1}"),

@@ -28,7 +28,7 @@ pub(super) struct Wanted {
 /// second time to get the schema's keys in order, because answers keep that order.
 ///
 /// # Errors
-/// If a field asks for something unsupported, or a schema is invalid.
+/// If the value of a field is unsupported, or a schema is invalid.
 pub(super) fn read(
     fields: &mut Fields,
     kind: Kind,
@@ -54,7 +54,7 @@ pub(super) fn read(
         }
     };
     if inner.end().is_err() {
-        let why = "expected only \"type\", and \"json_schema\" if the type is json_schema";
+        let why = "the only fields are \"type\" and, for the type json_schema, \"json_schema\"";
         return Err(ApiError::unsupported("response_format", why));
     }
     if form.is_some() && wanted.form.is_some() {

@@ -67,7 +67,7 @@ impl Fields {
         }
     }
 
-    /// Takes a number that `valid` accepts. The error says that `expected` was expected.
+    /// Takes a number that `valid` accepts. `expected` describes such numbers in the error.
     pub(crate) fn number(
         &mut self,
         name: &str,

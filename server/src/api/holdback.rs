@@ -60,14 +60,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_stop_text_is_seen() {
+    fn never_returns_any_part_of_a_stop_text() {
         assert_eq!(through(&["END"], &["a E", "N", "D b", "c"]), ["a ", "", "", "", ""]);
         assert_eq!(through(&["aab"], &["aa", "ab", "x"]), ["", "a", "", ""]);
         assert_eq!(through(&["xyz", "b"], &["xyabz"]), ["xya", ""]);
     }
 
     #[test]
-    fn what_only_began_like_one_comes_later() {
+    fn returns_text_that_only_began_like_a_stop_text() {
         assert_eq!(through(&["END"], &["an E", "N", "T", "E"]), ["an ", "", "ENT", "", "E"]);
         assert_eq!(through(&["éa"], &["xé", "b"]), ["x", "éb", ""]);
         assert_eq!(through(&[], &["a", "b"]), ["a", "b", ""]);

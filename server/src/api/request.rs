@@ -1,4 +1,4 @@
-//! Reads the body of a request. Refuses unsupported fields, unless they are null or ask for the
+//! Reads the body of a request. Rejects unsupported fields, unless their value is null or the
 //! default.
 
 use std::hash::{BuildHasher, RandomState};
@@ -157,8 +157,7 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
     let temperature = fields.number("temperature", temperature, "a number from 0 to 2")?;
     let mut within =
         |limit: Limit| fields.number(limit.name, |x| limit.allows(x as f32), limit.expected);
-    // OpenAI has no `min_p`, `repetition_penalty` and `top_k`. These are their names in other
-    // servers.
+    // OpenAI has no `min_p`, `repetition_penalty` or `top_k`. Other servers use these names.
     let (top_p, min_p) = (within(Limit::TOP_P)?, within(Limit::MIN_P)?);
     let repetition_penalty = within(Limit::REPETITION_PENALTY)?;
     let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.map(|k| k as usize);
@@ -305,7 +304,7 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     }
 }
 
-/// Refuses fields that other servers support and this one doesn't, unless their value asks for the
+/// Rejects fields that other servers support and this one doesn't, unless their value is the
 /// default.
 fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
     let nothing = |name: &str, value: &Value| match name {

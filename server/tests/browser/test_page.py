@@ -1,6 +1,6 @@
 """The page at /, in headless Chromium: a chat that streams, and the live view of the batch.
 
-`cargo course verify --only browser` runs it; by hand, with `browser` of pyproject.toml installed:
+`cargo course verify --only browser` runs it. By hand, with `browser` of pyproject.toml installed:
 
     cargo build --features serve,reference --bin tiny-llm-serve
     TINY_LLM_SERVE=target/debug/tiny-llm-serve PYTHONPATH=book/tests .venv/bin/python -m pytest -p browsing server/tests/browser
@@ -70,7 +70,7 @@ def test_a_chat_by_keyboard(page):
     assert fits(page) and accessible(page) == []
 
 
-def test_the_batch_is_seen(page):
+def test_live_view_shows_the_batch(page):
     page.get_by_label("New tokens, at most").fill("60")
     page.get_by_label("Your message").fill("Tell me a story about a pony.")
     page.get_by_label("So many clients").fill("12")

@@ -13,7 +13,7 @@ fn content(answer: &Value, choice: usize) -> String {
 }
 
 #[test]
-fn a_chat_is_answered_in_openai_s_shape() {
+fn chat_answer_has_openais_format() {
     let server = start(&settings());
     let body = json!({
         "model": "any", "messages": [
@@ -42,7 +42,7 @@ fn a_chat_is_answered_in_openai_s_shape() {
         assert_eq!(choice["logprobs"], Value::Null);
     }
     assert_eq!(content(&json, 0).len(), 5);
-    assert_ne!(content(&json, 0), content(&json, 1), "each answer draws for itself");
+    assert_ne!(content(&json, 0), content(&json, 1), "each answer is sampled separately");
     let requests = server.knobs.seen().requests.clone();
     let tokens = requests[0].request.prompt.len();
     let usage = json!({
@@ -66,7 +66,7 @@ fn a_chat_is_answered_in_openai_s_shape() {
 }
 
 #[test]
-fn a_negative_seed_counts_as_its_bits() {
+fn a_negative_seed_is_reinterpreted_as_unsigned() {
     let server = start(&settings());
     let body = json!({"model": "m", "prompt": "a", "max_tokens": 1, "seed": -1});
     assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
@@ -74,7 +74,7 @@ fn a_negative_seed_counts_as_its_bits() {
 }
 
 #[test]
-fn tools_count_among_the_tokens_of_a_chat() {
+fn tools_count_as_prompt_tokens() {
     let server = start(&settings());
     let mut body = json!({"messages": [{"role": "user", "content": "a"}]});
     let count = |body: &Value| ask(server.address, "/tokenize", body).json()["count"].as_u64();
@@ -89,7 +89,7 @@ fn tools_count_among_the_tokens_of_a_chat() {
 }
 
 #[test]
-fn prompts_come_as_texts_and_as_tokens() {
+fn prompts_may_be_texts_or_token_ids() {
     let server = start(&settings());
     let of = |prompt: Value| {
         let body = json!({"model": "m", "prompt": prompt, "temperature": 0});
@@ -112,7 +112,7 @@ fn prompts_come_as_texts_and_as_tokens() {
 }
 
 #[test]
-fn without_a_seed_each_request_draws_something_else() {
+fn requests_without_a_seed_get_different_seeds() {
     let server = start(&settings());
     let text = |seed: Value| {
         let body = json!({"model": "m", "prompt": "a", "seed": seed, "max_tokens": 30});
@@ -143,7 +143,7 @@ fn a_text_ends_before_a_stop_text() {
 }
 
 #[test]
-fn log_probabilities_stand_beside_their_tokens() {
+fn returns_the_log_probabilities_of_each_token() {
     let server = start(&settings());
     let body = json!({
         "model": "m", "messages": [{"role": "user", "content": "a"}], "max_tokens": 3,
@@ -168,12 +168,12 @@ fn log_probabilities_stand_beside_their_tokens() {
     assert_eq!(logprobs["token_logprobs"], json!([-0.5, -0.5, -0.5]));
     assert_eq!(logprobs["text_offset"], json!([0, 1, 2]));
     let first = logprobs["tokens"][0].as_str().expect("text");
-    assert_eq!(logprobs["top_logprobs"][0][first], -0.5, "the token itself is always there");
+    assert_eq!(logprobs["top_logprobs"][0][first], -0.5, "the chosen token is always listed");
     assert_eq!(logprobs["top_logprobs"][0]["a"], -2.5);
 }
 
 #[test]
-fn what_is_served_says_what_it_is() {
+fn serves_the_model_list_the_health_check_and_the_page() {
     let server = start(&settings());
     let models = get(server.address, "/v1/models").json();
     assert_eq!(models["object"], "list");
@@ -212,7 +212,7 @@ fn a_connection_serves_one_request_after_the_other() {
 }
 
 #[test]
-fn a_form_travels_to_the_engine() {
+fn response_format_reaches_the_engine() {
     let server = start(&settings());
     for form in ["text", "json_object", "json_object"] {
         let body = json!({
@@ -223,7 +223,7 @@ fn a_form_travels_to_the_engine() {
     let seen = server.knobs.seen().clone();
     let forms: Vec<_> = seen.requests.iter().map(|request| request.form.clone()).collect();
     assert_eq!(forms, [None, Some(Form::Json), Some(Form::Json)]);
-    assert_eq!(seen.vocabularies, [5], "told once, and only when it is needed");
+    assert_eq!(seen.vocabularies, [5], "the engine gets the vocabulary once, for the first form");
     let body = json!({
         "model": "m", "prompt": "a", "response_format": {"type": "json_object"}, "stop": "b",
     });

@@ -36,7 +36,7 @@ pub(crate) const POISONED: usize = 17;
 /// Letters of the embedded model's vocabulary, beginning at token `first`.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Settings by a test, and observations of the engine.
+/// Settings that a test changes, and observations of the engine.
 #[derive(Default)]
 pub(crate) struct Knobs {
     /// Duration of a step, in microseconds.
@@ -204,7 +204,7 @@ impl Batch for Fake {
             }
             on_event(Event::Token { id: run.id, token });
         }
-        // Like week 3's engine: reports the end in the step in which it is known.
+        // Reports the end of a request in the same step, like the engine of week 3.
         let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
             for run in runs.iter().filter(|run| run.over.is_some()) {
                 let reason = run.over.expect("it is over");

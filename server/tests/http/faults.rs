@@ -31,7 +31,7 @@ fn begun(server: &Running, body: &str) -> Connection {
 }
 
 #[test]
-fn a_client_that_leaves_frees_its_row_within_one_step() {
+fn a_disconnected_client_frees_its_slot_within_one_step() {
     let server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let stays = begun(&server, ENDLESS);
@@ -54,7 +54,7 @@ fn a_client_that_leaves_frees_its_row_within_one_step() {
 }
 
 #[test]
-fn a_client_that_waits_in_the_queue_may_leave_it() {
+fn a_queued_client_that_disconnects_leaves_the_queue() {
     let server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let inside: Vec<Connection> = (0..ROWS).map(|_| begun(&server, ENDLESS)).collect();
@@ -67,7 +67,7 @@ fn a_client_that_waits_in_the_queue_may_leave_it() {
 }
 
 #[test]
-fn who_closes_one_half_has_left() {
+fn half_closing_a_connection_cancels_the_request() {
     let server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let client = begun(&server, ENDLESS);
@@ -76,7 +76,7 @@ fn who_closes_one_half_has_left() {
 }
 
 #[test]
-fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
+fn a_slow_client_is_cut_off_and_delays_no_other_client() {
     let queue = 100;
     let server = start(&Settings { client_queue: queue, ..settings() });
     server.knobs.step_time.store(1000, SeqCst);
@@ -85,7 +85,7 @@ fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
     let body = json!({"model": "m", "prompt": "b", "max_tokens": 50, "temperature": 0});
     let alone = ask(server.address, "/v1/completions", &body).json()["choices"][0]["text"].clone();
     server.knobs.step_time.store(20, SeqCst);
-    server.until("the slow one is out", |seen| seen.rows == 0);
+    server.until("the slow client's answer has ended", |seen| seen.rows == 0);
     assert_eq!(metric(server.address, "tiny_llm_answers_total{how=\"slow\"}"), 1.0);
     let answer = ask(server.address, "/v1/completions", &body).json();
     assert_eq!(answer["choices"][0]["text"], alone);
@@ -100,7 +100,7 @@ fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
 }
 
 #[test]
-fn a_reader_that_never_reads_is_let_go() {
+fn a_client_that_never_reads_is_disconnected() {
     let time = Duration::from_millis(200);
     let server = start(&Settings { client_queue: 100, write_time: time, ..settings() });
     server.knobs.step_time.store(1000, SeqCst);
@@ -113,7 +113,7 @@ fn a_reader_that_never_reads_is_let_go() {
 }
 
 #[test]
-fn nonsense_hurts_nobody() {
+fn invalid_data_does_not_affect_other_clients() {
     let server = start(&settings());
     // Slows the engine down. Otherwise the answer that must continue would end too soon.
     server.knobs.step_time.store(1000, SeqCst);
@@ -148,8 +148,7 @@ fn files() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("a list").count()
 }
 
-/// Runs in a separate process, so that connections of other tests are not counted: see
-/// `nothing_stays`.
+/// Runs itself in a separate process, so that connections of other tests are not counted.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_stays_behind_after_a_crowd() {
@@ -180,7 +179,7 @@ fn nothing_stays_behind_after_a_crowd() {
         for i in 0..96 {
             let (alone, text, server) = (&alone, &text, &server);
             scope.spawn(move || match i % 4 {
-                // A good client gets the same answer as alone.
+                // A good client gets the same answer as without other clients.
                 0 | 1 => assert_eq!(text(i % 8), alone[i % 8], "in company"),
                 // A client that disconnects in the middle of an answer.
                 2 => {
@@ -199,11 +198,11 @@ fn nothing_stays_behind_after_a_crowd() {
         }
     });
     server.until("all have left", |seen| (seen.rows, seen.waiting) == (0, 0));
-    crate::engine::until("as many files as before", || files() <= before);
+    crate::engine::until("no more open files than before", || files() <= before);
 }
 
 #[test]
-fn told_to_end_it_ends_what_runs_and_takes_nothing_new() {
+fn shutdown_finishes_running_answers_and_refuses_new_ones() {
     let mut server = start(&settings());
     server.knobs.step_time.store(5000, SeqCst);
     let body = r#"{"model":"m","prompt":"a","max_tokens":200,"stream":true}"#;
@@ -224,7 +223,7 @@ fn told_to_end_it_ends_what_runs_and_takes_nothing_new() {
 }
 
 #[test]
-fn what_does_not_end_in_time_is_cut_and_told() {
+fn answers_unfinished_after_the_grace_period_get_an_error() {
     let mut server = start(&Settings { grace: Duration::from_millis(100), ..settings() });
     server.knobs.step_time.store(1000, SeqCst);
     let mut stream = begun(&server, ENDLESS);
@@ -240,7 +239,7 @@ fn what_does_not_end_in_time_is_cut_and_told() {
 }
 
 #[test]
-fn a_view_that_is_open_does_not_keep_it_from_ending() {
+fn an_open_live_view_does_not_delay_shutdown() {
     let mut server = start(&settings());
     let mut watcher = Connection::open(server.address);
     watcher.send(b"GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -265,12 +264,12 @@ fn logits_that_are_not_finite_end_one_request() {
     assert_eq!(failed, 2.0);
     server.knobs.stop.store(true, SeqCst);
     let events = innocent.answer().events();
-    assert!(events.len() > 2, "it was answered all the time: {events:?}");
+    assert!(events.len() > 2, "the other request must continue: {events:?}");
     server.wait().expect("it ends well");
 }
 
 #[test]
-fn an_engine_that_fails_tells_everybody_who_waits() {
+fn a_failed_engine_sends_an_error_to_each_waiting_client() {
     let mut server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let mut stream = begun(&server, ENDLESS);
@@ -285,7 +284,7 @@ fn an_engine_that_fails_tells_everybody_who_waits() {
 }
 
 #[test]
-fn a_task_that_is_still_open_is_named_to_the_client() {
+fn a_panic_in_an_unwritten_task_is_sent_to_the_client() {
     let mut server = start(&settings());
     // The template runs next to the engine: only this request fails.
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "panic"}]});
@@ -299,6 +298,6 @@ fn a_task_that_is_still_open_is_named_to_the_client() {
     let answer = whole.answer();
     answer.is_error(500, None, Some("engine_failed"));
     assert!(answer.body.contains("week3-day1 task 4"), "{answer:?}");
-    let code = server.wait().expect("it says so by its exit code");
+    let code = server.wait().expect("the server returns an exit code");
     assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(101)));
 }

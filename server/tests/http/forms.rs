@@ -45,7 +45,7 @@ fn shown(server: &Running) -> String {
 }
 
 #[test]
-fn a_schema_travels_to_the_engine_in_its_order() {
+fn a_schema_reaches_the_engine_with_its_keys_in_order() {
     let server = start(&roomy());
     // Not in alphabetical order. It is sent as text, because a `Value` would be sorted.
     let schema = r##"{"type": "object", "properties": {
@@ -71,7 +71,7 @@ fn a_schema_travels_to_the_engine_in_its_order() {
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused_by_its_place() {
+fn rejects_an_invalid_schema_with_its_path() {
     let server = start(&roomy());
     let schema = |schema: Value| {
         let format = json!({"name": "n", "schema": schema});
@@ -216,7 +216,7 @@ fn several_tools_are_called() {
 }
 
 #[test]
-fn an_answer_need_not_call() {
+fn an_answer_may_contain_no_tool_call() {
     let server = start(&roomy());
     for choice in [json!("auto"), Value::Null] {
         let body = chat(&json!({"tools": tools(), "tool_choice": choice, "max_tokens": 3}));
@@ -244,7 +244,7 @@ fn an_answer_need_not_call() {
 }
 
 #[test]
-fn what_tools_cannot_be_is_named() {
+fn rejects_invalid_tools_by_field_name() {
     let server = start(&roomy());
     let function = |function: Value| json!([{"type": "function", "function": function}]);
     for (more, param) in [
@@ -284,7 +284,7 @@ fn what_tools_cannot_be_is_named() {
 }
 
 #[test]
-fn what_was_called_goes_back_as_it_came() {
+fn accepts_its_own_tool_calls_in_later_requests() {
     let server = start(&roomy());
     let body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
     let message = ask(server.address, CHATS, &body).json()["choices"][0]["message"].clone();

@@ -13,7 +13,7 @@ use crate::{
 const LONG: &str = r#"{"model":"m","prompt":"a","max_tokens":90000}"#;
 
 #[test]
-fn a_body_has_a_limit_however_it_comes() {
+fn rejects_a_long_body_with_or_without_a_length() {
     let server = start(&settings());
     let long = format!(r#"{{"model":"m","prompt":"{}"}}"#, "a".repeat(5000));
     let mut connection = Connection::open(server.address);
@@ -57,7 +57,7 @@ fn a_text_that_cannot_fit_is_not_tokenized() {
 }
 
 #[test]
-fn a_host_is_this_server_or_is_allowed() {
+fn rejects_hosts_that_are_not_allowed() {
     let server = start(&settings());
     let status = |host: &str| {
         let mut connection = Connection::open(server.address);
@@ -84,7 +84,7 @@ fn a_prompt_has_a_limit() {
 }
 
 #[test]
-fn past_the_queue_there_is_no_place_until_one_is_free() {
+fn rejects_requests_while_the_queue_is_full() {
     let server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let mut clients = Vec::new();
@@ -114,7 +114,7 @@ fn past_the_queue_there_is_no_place_until_one_is_free() {
 }
 
 #[test]
-fn who_begins_and_does_not_go_on_is_let_go() {
+fn disconnects_clients_that_stop_sending() {
     let time = Duration::from_secs(2);
     let server = start(&Settings { header_time: time, body_time: time, ..settings() });
     let mut silent = Connection::open(server.address);
@@ -133,7 +133,7 @@ fn who_begins_and_does_not_go_on_is_let_go() {
 }
 
 #[test]
-fn more_connections_wait_outside() {
+fn connections_above_the_limit_wait() {
     let server = start(&Settings { max_connections: 2, ..settings() });
     let mut inside: Vec<Connection> = Vec::new();
     for _ in 0..2 {

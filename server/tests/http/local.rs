@@ -45,13 +45,13 @@ fn whole(mut answer: LocalAnswer) -> (u16, String) {
 }
 
 #[test]
-fn a_call_is_answered_as_a_client_is() {
+fn local_request_is_answered_like_an_http_request() {
     let (local, _knobs) = start();
     let (status, body) = whole(post(&local, &json!({"model":"m","prompt":"a","max_tokens":3})));
     let answer: Value = serde_json::from_str(&body).expect("JSON");
     assert_eq!((status, &answer["usage"]["completion_tokens"]), (200, &json!(3)));
-    let asked = json!({"model":"m","prompt":"a","max_tokens":3,"stream":true});
-    let (_, events) = whole(post(&local, &asked));
+    let request = json!({"model":"m","prompt":"a","max_tokens":3,"stream":true});
+    let (_, events) = whole(post(&local, &request));
     assert!(events.starts_with("data: {") && events.ends_with("data: [DONE]\n\n"), "{events}");
     let (status, body) = whole(post(&local, &json!({"model":"m","prompt":"a","echo":true})));
     assert!(status == 400 && body.contains("unsupported_parameter"), "{body}");
@@ -63,26 +63,26 @@ fn a_call_is_answered_as_a_client_is() {
 }
 
 #[test]
-fn an_answer_that_is_dropped_frees_its_row() {
+fn dropping_an_answer_frees_its_slot() {
     let (local, knobs) = start();
     knobs.step_time.store(1000, SeqCst);
     let long = json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true});
-    // Requests are read on two threads, so one may overtake another. So the first must have a slot
-    // before the others are sent.
+    // Two threads read requests, so one request may overtake another. The others are sent when the
+    // first has a slot.
     let mut answers = vec![post(&local, &long)];
-    until("the first has its row", || knobs.seen().rows == 1);
+    until("the first request has its row", || knobs.seen().rows == 1);
     answers.extend((0..ROWS).map(|_| post(&local, &long)));
-    until("all rows are taken, and one waits", || {
+    until("all rows are taken, and one request waits", || {
         knobs.seen().rows == ROWS && knobs.seen().waiting == 1
     });
-    // One answer that has begun, and one that has not been read.
+    // Drops one answer that has begun, and one that has not been read.
     while !matches!(answers[0].more(PATIENCE).expect("it lives"), Piece::Bytes(_)) {}
     drop(answers.drain(..2));
     until("two are gone", || knobs.seen().rows == ROWS - 1 && knobs.seen().waiting == 0);
 }
 
 #[test]
-fn nobody_waits_for_an_engine_that_has_ended() {
+fn returns_an_error_after_the_engine_has_stopped() {
     let (mut local, knobs) = start();
     // Nothing reads the answer while the server closes, and only a few pieces are buffered, so only
     // a few steps may run.
@@ -96,8 +96,8 @@ fn nobody_waits_for_an_engine_that_has_ended() {
     assert!(rest.contains("shutting_down"), "{rest}");
     let (local, knobs) = start();
     knobs.panics.store(true, SeqCst);
-    let asked = json!({"model":"m","prompt":"a","max_tokens":3});
-    let (status, body) = whole(post(&local, &asked));
+    let request = json!({"model":"m","prompt":"a","max_tokens":3});
+    let (status, body) = whole(post(&local, &request));
     assert!(status == 500 && body.contains("engine_failed"), "{status} {body}");
     let failed = Local::start(|| anyhow::bail!("no such file"));
     assert_eq!(failed.err().map(|error| error.to_string()).as_deref(), Some("no such file"));

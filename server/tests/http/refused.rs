@@ -16,7 +16,7 @@ fn with(base: &Value, more: &Value) -> Value {
 }
 
 #[test]
-fn a_field_that_is_not_supported_is_named() {
+fn rejects_unsupported_fields_by_name() {
     let server = start(&settings());
     let chat =
         json!({"model": "m", "messages": [{"role": "user", "content": "a"}], "max_tokens": 1});
@@ -63,7 +63,7 @@ fn a_field_that_is_not_supported_is_named() {
 }
 
 #[test]
-fn a_value_that_is_none_is_named() {
+fn rejects_invalid_values_by_field_name() {
     let server = start(&settings());
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
     for (name, values) in [
@@ -133,7 +133,7 @@ fn a_value_that_is_none_is_named() {
 }
 
 #[test]
-fn a_message_that_is_none_is_named_by_its_place() {
+fn rejects_an_invalid_message_by_its_index() {
     let server = start(&settings());
     for (message, param) in [
         (json!(5), "messages[1]"),
@@ -179,7 +179,7 @@ fn a_message_that_is_none_is_named_by_its_place() {
 }
 
 #[test]
-fn what_is_no_request_gets_an_answer_that_says_so() {
+fn rejects_bodies_that_are_not_requests() {
     let server = start(&settings());
     for body in
         ["", "{", "nul", "[]", "5", "\"a\"", "{\"model\": \"m\"} x", "\u{0}", &"[".repeat(4000)]
@@ -212,7 +212,7 @@ fn what_is_no_request_gets_an_answer_that_says_so() {
 }
 
 #[test]
-fn the_key_opens_and_nothing_else() {
+fn rejects_requests_without_the_right_key() {
     let server = start(&tiny_llm_cli::Settings { api_key: Some("sk-x".to_owned()), ..settings() });
     for path in ["/v1/models", "/metrics", "/live", "/nowhere"] {
         let answer = get(server.address, path);
@@ -221,21 +221,21 @@ fn the_key_opens_and_nothing_else() {
     }
     assert_eq!(get(server.address, "/health").status, 200);
     assert_eq!(get(server.address, "/").status, 200);
-    let asked = |key: &str| {
+    let status = |key: &str| {
         let mut connection = Connection::open(server.address);
         let body = r#"{"model":"m","prompt":"a"}"#;
         let header = format!("authorization: Bearer {key}\r\n");
         connection.send(post("/v1/completions", body, &header).as_bytes());
         connection.answer().status
     };
-    assert_eq!((asked("sk-x"), asked("sk-"), asked("sk-y")), (200, 401, 401));
+    assert_eq!((status("sk-x"), status("sk-"), status("sk-y")), (200, 401, 401));
 }
 
 #[test]
-fn pages_from_elsewhere_call_only_if_they_may() {
+fn cors_headers_are_sent_only_if_configured() {
     let preflight = "OPTIONS /v1/completions HTTP/1.1\r\nhost: localhost\r\norigin: https://a.example\r\n\
                      access-control-request-method: POST\r\n\r\n";
-    let asked = |cors: Option<&str>| {
+    let outcome = |cors: Option<&str>| {
         let cors = cors.map(str::to_owned);
         let server = start(&tiny_llm_cli::Settings { cors, ..settings() });
         let mut connection = Connection::open(server.address);
@@ -247,9 +247,9 @@ fn pages_from_elsewhere_call_only_if_they_may() {
         };
         (before.status, origin(&before), origin(&after))
     };
-    assert_eq!(asked(None), (405, None, None));
+    assert_eq!(outcome(None), (405, None, None));
     for origin in ["*", "https://a.example"] {
         let allowed = Some(origin.to_owned());
-        assert_eq!(asked(Some(origin)), (204, allowed.clone(), allowed));
+        assert_eq!(outcome(Some(origin)), (204, allowed.clone(), allowed));
     }
 }

@@ -20,7 +20,7 @@ fn pieces(answer: &Answer) -> Vec<Value> {
 }
 
 #[test]
-fn a_stream_says_what_the_whole_answer_says() {
+fn streamed_chunks_add_up_to_the_complete_answer() {
     let server = start(&settings());
     let mut body = json!({
         "model": "m", "messages": [{"role": "user", "content": "a"}], "max_tokens": 20, "n": 3,
@@ -40,7 +40,7 @@ fn a_stream_says_what_the_whole_answer_says() {
         if i < 3 {
             assert_eq!(choice["delta"], json!({"role": "assistant", "content": ""}));
         }
-        assert_eq!(reasons[index], Value::Null, "something comes after the end");
+        assert_eq!(reasons[index], Value::Null, "a piece comes after the finish reason");
         texts[index] += choice["delta"]["content"].as_str().unwrap_or_default();
         reasons[index] = choice["finish_reason"].clone();
     }
@@ -52,7 +52,7 @@ fn a_stream_says_what_the_whole_answer_says() {
 }
 
 #[test]
-fn usage_comes_last_if_it_is_asked_for() {
+fn usage_is_in_the_last_chunk_if_requested() {
     let server = start(&settings());
     let mut body = json!({
         "model": "m", "prompt": "a", "max_tokens": 4, "stream": true,
@@ -72,7 +72,7 @@ fn usage_comes_last_if_it_is_asked_for() {
 }
 
 #[test]
-fn nothing_of_a_stop_text_is_ever_sent() {
+fn never_sends_any_part_of_a_stop_text() {
     let server = start(&settings());
     let mut body = json!({"model": "m", "prompt": "a", "max_tokens": 40, "temperature": 0});
     let whole = ask(server.address, "/v1/completions", &body).json();
@@ -87,14 +87,16 @@ fn nothing_of_a_stop_text_is_ever_sent() {
     assert_eq!(said, whole[..whole.find(stop).expect("it is there")]);
     assert_eq!(found[found.len() - 1]["choices"][0]["finish_reason"], "stop");
     // Text that was held back arrives in one piece, with its tokens.
-    let held =
-        found.iter().find(|piece| text(piece).len() == 4).expect("three letters held, and one");
+    let held = found
+        .iter()
+        .find(|piece| text(piece).len() == 4)
+        .expect("a piece with three held letters and the next letter");
     let logprobs = &held["choices"][0]["logprobs"];
     assert_eq!(logprobs["token_logprobs"].as_array().expect("an array").len(), 4);
 }
 
 #[test]
-fn each_token_comes_when_it_is_there() {
+fn each_token_is_sent_as_soon_as_it_is_computed() {
     let server = start(&settings());
     server.knobs.step_time.store(1000, SeqCst);
     let mut connection = Connection::open(server.address);
@@ -103,7 +105,7 @@ fn each_token_comes_when_it_is_there() {
     assert_eq!(connection.head().status, 200);
     let first = connection.chunk().expect("a piece");
     assert!(first.starts_with("data: {"), "{first}");
-    // The rest has not been computed yet; waiting for it here would take forever.
+    // The rest has not been computed yet. Waiting for it would take too long.
     assert!(server.knobs.seen().steps < 99_000);
     drop(connection);
     server.until("the row is free again", |seen| seen.rows == 0);

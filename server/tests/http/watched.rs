@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn metrics_count_what_was_done() {
+fn metrics_count_requests_and_tokens() {
     let server = start(&settings());
     let body = json!({"model": "m", "prompt": [7, 8, 9], "max_tokens": 6, "n": 2});
     assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
@@ -51,7 +51,7 @@ fn view(connection: &mut Connection) -> Value {
 }
 
 #[test]
-fn the_view_shows_who_is_in_which_row() {
+fn live_view_shows_the_request_in_each_slot() {
     let server = start(&settings());
     server.knobs.step_time.store(2000, SeqCst);
     let mut client = Connection::open(server.address);

@@ -1,6 +1,6 @@
-"""A server for the tests of this folder: the program that TINY_LLM_SERVE names, with the embedded model.
+"""Starts a server for the tests of this folder: the program at TINY_LLM_SERVE, with the embedded model.
 
-`cargo course verify --only server` runs them; by hand:
+`cargo course verify --only server` runs them. By hand:
 
     cargo build --features serve,reference --bin tiny-llm-serve
     TINY_LLM_SERVE=target/debug/tiny-llm-serve .venv/bin/python -m pytest server/tests/python

@@ -1,4 +1,4 @@
-"""The `openai` package as anybody uses it: only the address is ours."""
+"""Tests the server with the unmodified `openai` package."""
 
 import asyncio
 import datetime
@@ -27,16 +27,16 @@ def test_a_chat(client):
     assert answer.choices[0].finish_reason == "length"
     assert answer.usage.completion_tokens == 8
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + 8
-    # What was answered goes back as it came.
+    # Sends the answer back unchanged, as an earlier message.
     messages = [*MESSAGES, answer.choices[0].message, {"role": "user", "content": "Go on."}]
     assert client.chat.completions.create(model=MODEL, messages=messages, max_tokens=3).choices[0].message.content
 
 
-def test_a_stream_says_what_the_whole_answer_says(client):
-    asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 12, "seed": 3, "n": 2}
-    whole = client.chat.completions.create(**asked)
+def test_stream_adds_up_to_the_complete_answer(client):
+    options = {"model": MODEL, "messages": MESSAGES, "max_tokens": 12, "seed": 3, "n": 2}
+    whole = client.chat.completions.create(**options)
     texts, reasons, usage = ["", ""], [None, None], None
-    with client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True}) as stream:
+    with client.chat.completions.create(**options, stream=True, stream_options={"include_usage": True}) as stream:
         for chunk in stream:
             usage = chunk.usage or usage
             for choice in chunk.choices:
@@ -47,10 +47,10 @@ def test_a_stream_says_what_the_whole_answer_says(client):
     assert usage == whole.usage
 
 
-def test_the_helper_for_streams(client):
-    asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 200, "temperature": 0, "stop": ["."]}
-    whole = client.chat.completions.create(**asked)
-    with client.chat.completions.stream(**asked) as stream:
+def test_stream_helper_returns_the_same_text(client):
+    options = {"model": MODEL, "messages": MESSAGES, "max_tokens": 200, "temperature": 0, "stop": ["."]}
+    whole = client.chat.completions.create(**options)
+    with client.chat.completions.stream(**options) as stream:
         text = "".join(event.delta for event in stream if event.type == "content.delta")
         final = stream.get_final_completion()
     assert text == final.choices[0].message.content == whole.choices[0].message.content
@@ -78,7 +78,7 @@ def test_stops_and_models(client):
     assert client.models.retrieve("tiny-story").object == "model"
 
 
-def test_what_is_not_supported_is_refused_by_name(client, address):
+def test_rejects_unsupported_fields_by_name(client, address):
     for more in [{"response_format": {"type": "grammar"}}, {"logit_bias": {"5": 1}}, {"reasoning_effort": "low"}]:
         with pytest.raises(openai.BadRequestError) as refused:
             client.chat.completions.create(model=MODEL, messages=MESSAGES, **more)
@@ -97,9 +97,9 @@ def test_what_is_not_supported_is_refused_by_name(client, address):
 
 
 def test_a_json_object(client):
-    asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 40, "response_format": {"type": "json_object"}}
+    options = {"model": MODEL, "messages": MESSAGES, "max_tokens": 40, "response_format": {"type": "json_object"}}
     for seed in range(4):
-        answer = client.chat.completions.create(**asked, seed=seed).choices[0]
+        answer = client.chat.completions.create(**options, seed=seed).choices[0]
         assert isinstance(json.loads(answer.message.content), dict)
 
 
@@ -119,18 +119,18 @@ class Animal(pydantic.BaseModel):
 
 
 def test_structured_outputs(client):
-    asked = {"model": MODEL, "messages": MESSAGES, "response_format": Animal, "max_tokens": 400}
+    options = {"model": MODEL, "messages": MESSAGES, "response_format": Animal, "max_tokens": 400}
     for seed in range(6):
-        answer = client.chat.completions.parse(**asked, seed=seed).choices[0]
+        answer = client.chat.completions.parse(**options, seed=seed).choices[0]
         assert answer.finish_reason == "stop"
         assert isinstance(answer.message.parsed, Animal)
         assert 1 <= len(answer.message.parsed.name) <= 12
         assert list(json.loads(answer.message.content)) == ["name", "born", "homes", "colour", "parent"]
-    with client.chat.completions.stream(**asked, seed=1) as stream:
+    with client.chat.completions.stream(**options, seed=1) as stream:
         final = stream.get_final_completion()
     assert isinstance(final.choices[0].message.parsed, Animal)
     with pytest.raises(openai.BadRequestError, match="found a limit of 5"):
-        client.chat.completions.parse(**asked | {"max_tokens": 5})
+        client.chat.completions.parse(**options | {"max_tokens": 5})
 
 
 class BuyFood(pydantic.BaseModel):
@@ -147,69 +147,69 @@ BUY = [{"role": "user", "content": 'Buy 3 of "onions".'}]
 
 
 def test_tools(client):
-    # The embedded model has learned to call tools, so it does so by itself.
-    asked = {"model": MODEL, "messages": BUY, "tools": TOOLS, "temperature": 0}
+    # The embedded model is trained to call tools, so it calls one even if the request does not force it.
+    options = {"model": MODEL, "messages": BUY, "tools": TOOLS, "temperature": 0}
     for more in [{}, {"tool_choice": "required"}, {"tool_choice": {"type": "function", "function": {"name": "buy_food"}}}]:
-        answer = client.chat.completions.parse(**asked, **more).choices[0]
+        answer = client.chat.completions.parse(**options, **more).choices[0]
         assert answer.finish_reason == "tool_calls"
         (call,) = answer.message.tool_calls
         assert (call.function.name, call.function.parsed_arguments) == ("buy_food", BuyFood(count=3, food="onions"))
-    with client.chat.completions.stream(**asked) as stream:
+    with client.chat.completions.stream(**options) as stream:
         events = [event for event in stream if event.type.startswith("tool_calls")]
         final = stream.get_final_completion().choices[0]
     assert events[-1].type == "tool_calls.function.arguments.done"
     assert final.finish_reason == "tool_calls"
     assert final.message.tool_calls[0].function.parsed_arguments == BuyFood(count=3, food="onions")
-    # The call and its answer go back.
+    # Sends back the call and its result.
     messages = [*BUY, answer.message, {"role": "tool", "tool_call_id": call.id, "content": "done"}]
     assert client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS, max_tokens=20).choices[0].finish_reason
 
 
 def test_several_tools_in_one_answer(client):
-    # However many calls a model makes at a high temperature, each is whole and told as one.
-    asked = {"model": MODEL, "messages": BUY, "tools": TOOLS, "tool_choice": "required", "temperature": 2, "max_tokens": 200}
+    # At a high temperature, the number of calls varies. Each call must be complete, and separate from the others.
+    options = {"model": MODEL, "messages": BUY, "tools": TOOLS, "tool_choice": "required", "temperature": 2, "max_tokens": 200}
     for seed in range(4):
-        answer = client.chat.completions.parse(**asked, seed=seed).choices[0]
+        answer = client.chat.completions.parse(**options, seed=seed).choices[0]
         calls = answer.message.tool_calls
         assert answer.finish_reason == "tool_calls"
         assert all(isinstance(call.function.parsed_arguments, BuyFood | GetWeather) for call in calls)
         assert len({call.id for call in calls}) == len(calls)
-        with client.chat.completions.stream(**asked, seed=seed) as stream:
+        with client.chat.completions.stream(**options, seed=seed) as stream:
             done = [event for event in stream if event.type == "tool_calls.function.arguments.done"]
             final = stream.get_final_completion().choices[0].message.tool_calls
-        told = [(call.function.name, call.function.arguments) for call in calls]
-        assert [(call.function.name, call.function.arguments) for call in final] == told
-        assert [(event.name, event.arguments) for event in done] == told
+        expected = [(call.function.name, call.function.arguments) for call in calls]
+        assert [(call.function.name, call.function.arguments) for call in final] == expected
+        assert [(event.name, event.arguments) for event in done] == expected
         assert [event.index for event in done] == list(range(len(calls)))
     for seed in range(4):
-        answer = client.chat.completions.parse(**asked, seed=seed, parallel_tool_calls=False).choices[0]
+        answer = client.chat.completions.parse(**options, seed=seed, parallel_tool_calls=False).choices[0]
         assert len(answer.message.tool_calls) == 1
 
 
-def test_a_tool_whatever_the_model_would_say(client):
+def test_tool_choice_overrides_the_model(client):
     named = {"type": "function", "function": {"name": "get_weather"}}
     for seed in range(6):
-        asked = {"model": MODEL, "messages": MESSAGES, "tools": TOOLS, "tool_choice": named, "seed": seed, "max_tokens": 40}
-        (call,) = client.chat.completions.parse(**asked).choices[0].message.tool_calls
+        options = {"model": MODEL, "messages": MESSAGES, "tools": TOOLS, "tool_choice": named, "seed": seed, "max_tokens": 40}
+        (call,) = client.chat.completions.parse(**options).choices[0].message.tool_calls
         assert isinstance(call.function.parsed_arguments, GetWeather)
     answer = client.chat.completions.create(model=MODEL, messages=BUY, tools=TOOLS, tool_choice="none", temperature=0, max_tokens=20).choices[0]
     assert answer.message.tool_calls is None
 
 
-def test_many_at_once(address):
+def test_concurrent_requests_get_the_same_answers(address):
     async def all_of_them():
         async with openai.AsyncOpenAI(base_url=f"{address}/v1", api_key="sk-test", max_retries=0) as client:
 
             async def streamed(seed):
-                asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 10, "seed": seed}
-                stream = await client.chat.completions.create(**asked, stream=True)
+                options = {"model": MODEL, "messages": MESSAGES, "max_tokens": 10, "seed": seed}
+                stream = await client.chat.completions.create(**options, stream=True)
                 return "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
 
             async def whole(seed):
-                asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 10, "seed": seed}
-                return (await client.chat.completions.create(**asked)).choices[0].message.content
+                options = {"model": MODEL, "messages": MESSAGES, "max_tokens": 10, "seed": seed}
+                return (await client.chat.completions.create(**options)).choices[0].message.content
 
-            # One that leaves in the middle takes nobody along.
+            # A client that disconnects in the middle does not affect the others.
             left = await client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True, max_tokens=200)
             await anext(left)
             await left.close()

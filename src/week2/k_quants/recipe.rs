@@ -63,9 +63,9 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
 }
 
 /// Returns whether a mix of types such as `Q4_K_M` spends more bits on this layer. The result is
-/// true for the first eighth of the layers, for the last eighth, and for every third layer between
-/// them, beginning with the third of these. Eighths are rounded down: the first `n / 8` layers, and
-/// the layers from `7 · n / 8` on.
+/// true for the first eighth of the layers and for the last eighth. Of the layers between them, it
+/// is true for the third, the sixth, the ninth and so on. Eighths are rounded down: the first
+/// `n / 8` layers, and the layers from `7 · n / 8` on.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")

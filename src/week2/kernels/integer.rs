@@ -4,10 +4,12 @@
 //!
 //! The weights have the scale `d` and codes `q`, and the activations have the scale `s` and values
 //! `p`. Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. A block of 32 weights is
-//! multiplied by 32 activations, which may have their own scale. A block of 256 weights is
-//! multiplied by a super-block of 256 activations with a single scale, so the block's own scales
-//! can be multiplied as integers. Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`],
-//! which are computed once for all rows of all matrices.
+//! multiplied by 32 activations that share a scale. A block of 256 weights is multiplied by a
+//! super-block of 256 activations that share a scale. So the scales of the block's sub-blocks
+//! can be multiplied as integers.
+//!
+//! Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`]. Each of them is the sum of 16
+//! values `p`. They are computed once, before the products, for all rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -65,7 +67,7 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
 }
 
 /// Like [`super::fused::dot_q4_k`], with activations in int8. Each block is multiplied by one
-/// super-block of activations, and the scales of its sub-blocks are multiplied as integers too.
+/// super-block of activations. The scales of the block's sub-blocks are multiplied as integers too.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 3: dot_q4_k")

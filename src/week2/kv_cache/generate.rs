@@ -120,8 +120,8 @@ impl<C: KvCache> Session<C> {
     ///
     /// `choose(logits, tokens)` returns the next token, as in week 1: `tokens` are the prompt and
     /// all new tokens so far. `on_token` receives every new token except a stop token. Limits are
-    /// checked in the same order as in week 1. `limits.context` also counts the positions that are
-    /// already in the cache.
+    /// checked in the same order as in week 1. `limits.context` is the maximum length of the whole
+    /// sequence, including the prefix that is already in the cache.
     ///
     /// # Errors
     /// If the prompt is empty (the message says `empty`), is longer than the context (the message

@@ -23,7 +23,7 @@ pub const MAX_QUERIES: usize = 16;
 /// The state of a softmax whose scores arrive in parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnlineSoftmax {
-    /// The largest score so far; −∞ before the first.
+    /// The largest score so far. Before the first score, it is −∞.
     pub max: f32,
     /// The sum of `e^(score − max)` so far.
     pub total: f32,
@@ -41,9 +41,9 @@ impl OnlineSoftmax {
     /// the factor `e^(old max − new max)`. The caller must multiply its own sums, which were
     /// computed with the old maximum, by this factor.
     ///
-    /// - For the first scores, the factor is 0, because nothing has been added up yet.
     /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
     ///   the factor is 1.
+    /// - When the first score above −∞ arrives, the factor is 0, because the sums are still 0.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         todo!("week2-day7 task 1: OnlineSoftmax::absorb")
     }

@@ -1,5 +1,6 @@
-//! Day 7. Keeps JSON answers within a token limit: finds the shortest text that completes the JSON
-//! so far, and the tokens after which the limit still leaves room for such a text.
+//! Day 7. Keeps JSON answers within a token limit. The *closing text* is the shortest text that
+//! completes the JSON so far. A token is forbidden if the closing text after it needs more
+//! tokens than are left.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.

@@ -128,8 +128,8 @@ impl Pages for PagedCache {
 impl EngineCache for PagedCache {
     /// Reserves a sequence's first `len` positions, and returns whether that was possible.
     /// Afterwards, each of these positions has a page, and the sequence is the only owner of every
-    /// page that holds one of the new positions. Shared pages are copied first, then new pages are
-    /// allocated.
+    /// page that holds one of the new positions (those from the sequence's length on). Shared pages
+    /// are copied first, then new pages are allocated.
     ///
     /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
     /// too few free pages for the copies and the new pages, or `len` is beyond the capacity,

@@ -159,9 +159,9 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::in_common")
     }
 
-    /// Writes the file's first `n` positions into an empty sequence of a cache. Like the model, calls
-    /// `cache.write` for all layers of a position, and then `cache.advance`. For a q8_0 file, the
-    /// caller wraps the cache in `FromWords`, which accepts words.
+    /// Writes the file's first `n` positions into an empty sequence of a cache. Like the model,
+    /// calls `cache.write` for all layers of a position, and then `cache.advance`. For a q8_0 file,
+    /// the caller wraps the cache in `FromWords`, which accepts words.
     ///
     /// # Panics
     /// If the file has fewer than `n` positions, or the cache has no room for them.

@@ -56,10 +56,10 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Looks up the prefix of `tokens` in the index, and attaches the pages found to the sequence,
-    /// which must be empty. Nothing is copied. Sets the sequence's `told` to the number of pages
-    /// attached. Returns the number of positions attached, which is always less than
-    /// `tokens.len()`.
+    /// Looks up `tokens` with [`PrefixIndex::find`]. Attaches each page found, without copying it:
+    /// the sequence, which must be empty, becomes one of the page's owners. Sets the sequence's
+    /// `told` to the number of pages attached. Returns the number of positions attached, which is
+    /// always less than `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 3: SharedCache::attach_prefix")
     }

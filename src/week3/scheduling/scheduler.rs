@@ -66,7 +66,7 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 1: share_prompts")
 }
 
-/// Gives one row each to the decoding requests that have waited longest, at most `rows` of them. Of
+/// Gives one row each to at most `rows` decoding requests, those that have waited longest. Of
 /// requests that have waited equally long, the oldest goes first. Doesn't change the shares of
 /// other requests.
 ///

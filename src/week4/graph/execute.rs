@@ -58,9 +58,9 @@ impl Products {
 
     /// Computes the product of a node's two sources. `sources` holds their values, which are empty
     /// for a weight. If the first source is a weight, week 2's kernels compute the product, and the
-    /// second source must be prepared for them. If several products in a row multiply the same
-    /// source by different weights, it is prepared only once. The prepared form must suit all these
-    /// weights, so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
+    /// second source must be prepared for them. If consecutive products multiply the same source by
+    /// different weights, it is prepared only once. The prepared form must suit all these weights,
+    /// so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
     pub fn multiply(
         &mut self,
         graph: &Graph,

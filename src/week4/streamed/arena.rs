@@ -28,6 +28,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Returns memory for `n` values of type `T`, all zero. It lives as long as the arena's memory.
+    /// `what` says what the memory is for. It appears in the ledger and in errors.
     ///
     /// Each call uses the padding bytes up to the next address that is aligned for `T`, then `n`
     /// times the size of `T`, and not a byte more. All of these bytes are recorded in the ledger

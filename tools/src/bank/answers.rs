@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// An answer that a check refused.
+/// An answer that a check rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     /// Name of the check, such as `task_1_softmax/signed/output`.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_found_whatever_their_layout() {
+    fn apply_ignores_formatting() {
         same(
             &["    one(x, y) → one(y, x)", "    a + b → a - b"],
             "let a = one(y, x); let b = two(x); a - b",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_a_diff() {
+    fn parse_accepts_a_diff() {
         let lines =
             ["    let b = two(x);", "   -a + b", "   +// The comment stays.", "   +a * b // so"];
         same(&lines, "let a = one(x, y); let b = two(x); a * b");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_once_is_shown_with_the_region() {
+    fn rejects_malformed_changes() {
         let error = |lines: &[&str]| format!("{:#}", applied(lines).unwrap_err());
         let text = error(&["    three(x) → x"]);
         assert!(

@@ -41,7 +41,7 @@ const NEAREST: f64 = 20.0;
 ///
 /// # Errors
 /// If an entry is malformed, no test fails with it, its diagnosis is wrong or missing, or a correct
-/// body is refused. Also, with `--check`, if the recorded answers are out of date.
+/// body is rejected. Also, with `--check`, if the recorded answers are out of date.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     if options.unseen {
@@ -209,7 +209,7 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     }
 }
 
-/// Formats a distance with two digits.
+/// Formats a distance with two significant digits.
 fn shown(distance: f64) -> String {
     if distance.is_infinite() {
         return "∞".to_owned();

@@ -106,7 +106,7 @@ impl Answers {
         Ok(old
             .keys()
             .find(|what| !new.contains_key(*what))
-            .map(|what| format!("{what} no longer has a wrong answer")))
+            .map(|what| format!("{what} has recorded answers, but this run gave none")))
     }
 }
 

@@ -129,7 +129,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
         one.function,
         listed.functions.join(", ")
     );
-    ensure!(one.says != "TODO", "the sentence is still TODO");
+    ensure!(one.says != "TODO", "the diagnosis is still TODO");
     let region = regions
         .get(&(listed.file.clone(), one.function.to_owned()))
         .with_context(|| format!("reference/{}: {} has no region", listed.file, one.function))?;
@@ -192,7 +192,7 @@ never: You do not count.
     }
 
     #[test]
-    fn entries_are_read() {
+    fn parses_entries() {
         let (entries, problems) = read(TEXT);
         assert_eq!(problems, Vec::<String>::new());
         let names: Vec<_> =
@@ -217,7 +217,7 @@ never: You do not count.
     }
 
     #[test]
-    fn faults_are_named_with_their_line() {
+    fn errors_name_the_line() {
         let starts = |from: &str, to: &str, start: &str| {
             let problem = problem(from, to);
             assert!(problem.starts_with(start), "{problem}");
@@ -225,7 +225,7 @@ never: You do not count.
         starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` is above this line");
         starts("fn one", "fn two", ":2: twice: week1-day1 task 1 has no function two; it has one");
         starts("task 1", "task 7", ":2: twice: week1-day1 has no task 7");
-        starts("You count\n  twice.", "TODO", ":2: twice: the sentence is still TODO");
+        starts("You count\n  twice.", "TODO", ":2: twice: the diagnosis is still TODO");
         starts("twice: You", "twice You", ":2: expected `name: what the learner is told`");
         starts(
             "more = twice",

@@ -171,7 +171,7 @@ pub(super) fn run<'a>(
     Ok(matrix)
 }
 
-/// Returns the correct bodies that a grading would refuse, because their answers to random inputs
+/// Returns the correct bodies that a grading would reject, because their answers to random inputs
 /// differ from the reference's.
 fn refused_by_grading(
     bank: &Bank,
@@ -396,7 +396,7 @@ mod tests {
     /// only in some runs, so the test that uses them must not be run on mistakes that only cause a
     /// race.
     #[test]
-    fn races_are_not_asked_of_threads_that_run_at_once() {
+    fn races_leave_out_the_test_with_concurrent_threads() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let entries = bank::load(root, &Curriculum::load(root).unwrap()).unwrap();
         let is_race = |entry: &&Entry| match &entry.kind {

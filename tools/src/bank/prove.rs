@@ -22,7 +22,7 @@ pub(crate) struct Bodies {
     known: Vec<Entry>,
     /// Held-out mistakes.
     held_out: Vec<Entry>,
-    /// All diagnoses of the bank. A test of an entry may only show the entry's own diagnosis.
+    /// All diagnoses of the bank. An entry's tests must not show another entry's diagnosis.
     says: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Bodies {
     /// must contain the bodies `names`.
     ///
     /// # Errors
-    /// If no test fails with a mistake, a diagnosis is missing, or an alternative is refused.
+    /// If no test fails with a mistake, a diagnosis is missing, or an alternative is rejected.
     pub(crate) fn try_each(&self, program: Program, names: &[String]) -> Result<String> {
         let bank = Bank::of(program, names, &self.known)?;
         let says: Vec<&str> = self.says.iter().map(String::as_str).collect();
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_draws_the_same_sample_and_another_another() {
+    fn shuffle_depends_only_on_the_seed() {
         let draw = |seed| {
             let mut places: Vec<usize> = (0..100).collect();
             shuffle(&mut places, seed);

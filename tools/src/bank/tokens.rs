@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn layout_and_comments_do_not_count() {
+    fn ignores_formatting_and_comments() {
         assert_eq!(of("f(\n    a, // the first\n    b,\n)"), of("f(a, /* x */ b)"));
         assert_eq!(of("a<=b&&!c"), ["a", "<=", "b", "&&", "!", "c"]);
         assert_eq!(of("0..=n"), ["0", "..=", "n"]);
     }
 
     #[test]
-    fn lines_of_another_language_have_tokens_too() {
+    fn splits_code_in_raw_strings() {
         let text = "f(r#\"\n  let a = b[ i ]; // so\n\"#) + 1";
         let expected =
             ["f", "(", "r#\"", "let", "a", "=", "b", "[", "i", "]", ";", "\"#", ")", "+", "1"];
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_literals_are_whole() {
+    fn keeps_numbers_and_literals_whole() {
         assert_eq!(of("1.5e-3 - x.0.abs()"), ["1.5e-3", "-", "x", ".", "0", ".", "abs", "(", ")"]);
         assert_eq!(of("1e-1"), ["1e-1"]);
         assert_eq!(

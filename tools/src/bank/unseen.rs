@@ -1,4 +1,4 @@
-//! `cargo course matrix --unseen`: held-out mistakes, which the bank does not know.
+//! `cargo course matrix --unseen`: held-out mistakes, which are not in the bank.
 //!
 //! `tests/held-out` lists them in the bank's format. Their answers are not recorded, so they show
 //! how well the tests handle mistakes that their authors did not anticipate. A test must fail with
@@ -52,7 +52,7 @@ fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
     Ok(told.len())
 }
 
-/// What the tests tell a learner with one held-out mistake.
+/// The result of one held-out mistake.
 struct Told {
     text: String,
     green: bool,

@@ -51,8 +51,8 @@ pub(super) struct Rates {
 const SLOW: f64 = 0.6;
 /// Maximum number of tokens in one pass of a peer.
 const BATCH: &str = "512";
-/// How often `llama-batched-bench` is started if its table is incomplete. It sometimes ends before
-/// its last line is written.
+/// Maximum number of runs of `llama-batched-bench` if its table is incomplete. It sometimes ends
+/// before it has written the last line.
 const ATTEMPTS: usize = 3;
 
 impl Peer {
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_found_in_what_the_programs_print() {
+    fn parses_rates_from_the_programs_output() {
         let json = "[\nWARNING: 0 bytes!\n  {\n    \"n_prompt\": 512,\n    \"avg_ts\": 171.25,\n    \"samples_ts\": [ 171.25 ]\n  }\n]\n";
         assert_eq!(one_rate(json).unwrap(), 171.25);
         assert!(one_rate("[\n]\n").is_err() && one_rate("no file").is_err());
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_faster_layout_counts() {
+    fn best_returns_the_faster_layout() {
         let mut rates = Rates::default();
         for (plain, repacked) in [(10.0, 9.0), (8.0, 12.0), (9.0, 11.0)] {
             rates.round(|repack| Ok(if repack { repacked } else { plain })).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_peer_is_reported() {
+    fn share_line_warns_about_a_slow_peer() {
         let line = |read| share_line("llama.cpp", 40.0, read, 30e9);
         assert_eq!(
             line(24e9),

@@ -231,8 +231,8 @@ impl Workshop<'_> {
         // The course's lints are for learners. Here only the compiler's own errors count.
         all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
         all.extend(["-Ccodegen-units=64", "-Cembed-bitcode=no"].map(Into::into));
-        // An overflow panics, as in the learner's own builds. The standard library's own assertions
-        // are disabled, because they take time to compile and to run.
+        // An overflow panics, as in the learner's own builds. Debug assertions are disabled,
+        // because those of the standard library take time to compile and to run.
         all.extend(["-Coverflow-checks=yes", "-Cdebug-assertions=no"].map(Into::into));
         let incremental = self.out_inside().join(INCREMENTAL);
         all.push(format!("-Cincremental={}", incremental.display()).into());
@@ -403,7 +403,7 @@ mod tests {
     use crate::testing::curriculum;
 
     #[test]
-    fn errors_are_about_the_days_whose_files_they_name() {
+    fn names_finds_the_days_in_compiler_errors() {
         let errors = "error[E0061]: x\n  --> tests/week1_day1/task_2.rs:3:5\n\
                       error: y\n   --> tests/fresh/week1_day3.rs:1:1\n  --> tests/week1_day12.rs:1:1\n";
         let found = ["week1_day1", "week1_day2", "week1_day3"].map(|day| names(errors, day));
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn features_follow_each_other_and_leave_out_those_of_libraries() {
+    fn features_are_transitive_and_omit_dependencies() {
         let curriculum = curriculum();
         let days: Vec<&Day> = curriculum.days().collect();
         let manifest = "[features]\nweek1-day1 = []\nweek1-day2 = [\"text\", \"dep:x\"]\n\

@@ -58,9 +58,9 @@ impl Answers {
     }
 }
 
-/// Returns 128 bits from the system's random generator.
+/// Returns 128 bits that are derived from the system's random generator.
 pub(crate) fn seed() -> String {
-    // The standard library takes its keys from there.
+    // `RandomState` takes its keys from the system's generator.
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
 }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_pass_if_they_are_all_there_and_within_the_expected_tolerance() {
+    fn judge_requires_all_answers_within_tolerance() {
         let right = line(&[1.25, 2.0, f32::INFINITY], 0.0);
         assert_eq!(judge(&right, 0), Verdict::Passed);
         for (found, code) in [
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinity_is_within_no_relative_tolerance() {
+    fn relative_tolerance_rejects_infinity() {
         let answer = |x: f32| read(&line_of(&[x], 0.1, true)).remove(0);
         assert!(answer(2.0).allows(&answer(2.1)));
         assert!(!answer(2.0).allows(&answer(f32::INFINITY)));

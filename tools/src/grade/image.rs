@@ -42,14 +42,14 @@ pub(super) struct Image {
     pub(super) toolchain: PathBuf,
 }
 
-/// The used fields of cargo's messages.
+/// The fields that are read from cargo's messages.
 #[derive(Deserialize)]
 struct Artifact {
     package_id: String,
     filenames: Vec<PathBuf>,
 }
 
-/// The used fields of `cargo metadata`.
+/// The fields that are read from the output of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,

@@ -259,8 +259,8 @@ impl Reader {
         Self { kept, half, thread }
     }
 
-    /// Returns the data once the pipe is closed, but at `patience` at the latest, because a process
-    /// that escaped may keep the pipe open.
+    /// Returns the data once the pipe is closed, or at `patience` at the latest. A process that
+    /// escaped may keep the pipe open.
     fn text(self, patience: Instant) -> String {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
             && Instant::now() < patience
@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn both_outputs_and_the_status_are_kept_and_the_environment_is_empty() {
+    fn run_keeps_both_outputs_and_clears_the_environment() {
         let ended = sh("echo out; echo error >&2; echo \"home: $HOME\"; exit 3", 10, 2048);
         assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("out\nhome: \n", "error\n"));
         assert_eq!(ended.status.unwrap().code(), Some(3));
     }
 
     #[test]
-    fn a_flood_keeps_its_beginning_and_its_end() {
+    fn long_output_keeps_its_beginning_and_end() {
         let ended =
             sh("echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo last", 30, 2048);
         assert!(
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ends_the_whole_group() {
+    fn time_limit_kills_the_whole_process_group() {
         let start = Instant::now();
         let ended = sh("sleep 50 & echo $!; sleep 50", 1, 2048);
         assert!(
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_a_program_and_output_keeps_it_alive() {
+    fn output_resets_the_silence_limit() {
         let ended = sh("echo a; sleep 50", 4, 2048);
         assert_eq!((ended.limit, ended.stdout.as_str()), (Some(Duration::from_secs(2)), "a\n"));
         let ended = sh("while :; do echo a; sleep 0.1; done", 4, 2048);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_leaves_behind_ends_with_it() {
+    fn kills_child_processes_when_the_program_ends() {
         let start = Instant::now();
         let ended = sh("sleep 50 & echo $!", 20, 2048);
         assert!(

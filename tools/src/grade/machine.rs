@@ -13,7 +13,7 @@ const DRIVERS: [&str; 4] = [
 ];
 
 /// Returns why days that need a graphics processor cannot be graded here, if that is visible from
-/// files. Systems other than Linux always have a driver.
+/// files. Systems other than Linux are assumed to have a driver.
 pub(crate) fn without_graphics() -> Option<String> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loader_and_a_driver_are_needed() {
+    fn reports_a_missing_loader_or_driver() {
         let folder = tempfile::tempdir().unwrap();
         let (library, driver) = (folder.path().join("lib"), folder.path().join("icd.d"));
         let deeper = library.join("x86_64-linux-gnu");

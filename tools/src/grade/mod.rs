@@ -47,7 +47,7 @@ mod report;
 mod score;
 mod submission;
 #[path = "../../../harness/src/tolerance.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the harness needs more of it")]
+#[allow(dead_code, unreachable_pub, reason = "only the harness needs the whole module")]
 mod tolerance;
 mod verdict;
 mod wall;
@@ -230,7 +230,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
     Ok(Plan { folders, wall, days, points, jobs, allowance, out, resume: options.resume })
 }
 
-/// If there is no sandbox on this machine, returns why.
+/// Returns why this machine has no sandbox, or `None` if it has one.
 pub(crate) fn without_wall(root: &Path) -> Option<String> {
     Wall::find(&root.join(FOLDER)).err()
 }

@@ -65,8 +65,8 @@ pub(crate) fn run() -> Option<ExitCode> {
     Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Copies this program to `folder`, and returns the path of the copy. So a build of the tools while
-/// grading runs does not take the reader away.
+/// Copies this program to `folder`, and returns the path of the copy. A build of the tools during
+/// grading replaces this program, but not the copy.
 ///
 /// # Errors
 /// If it cannot be copied.
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_is_read() {
+    fn reads_each_form() {
         let check = |files: &[(&str, &str)], form: &str, expected: &[&str]| {
             let found = found_with(files);
             assert_eq!((found.form.as_str(), paths(&found)), (form, expected.to_vec()));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_file_is_one_finding_and_the_others_are_read() {
+    fn reports_bad_files_and_reads_the_others() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "week1/b.rs", "mine");
         fs::write(folder.path().join("week1/a.rs"), [b'a', 0xff]).unwrap();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused() {
+    fn rejects_folders_above_the_limits() {
         let all = |count: usize, text: &str| {
             let files: Vec<(String, &str)> =
                 (0..count).map(|n| (format!("week1/f{n}.rs"), text)).collect();

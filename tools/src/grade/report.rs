@@ -1,5 +1,5 @@
-//! Writes the results of a run: for each submission, Gradescope's `results.json` and a JUnit file;
-//! for all submissions, one JUnit file and a table.
+//! Writes the results of a run. Each submission gets Gradescope's `results.json` and a JUnit file.
+//! All submissions together get a JUnit file and a table.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn gradescope_reads_it() {
+    fn gradescope_has_the_expected_format() {
         let text = graded().gradescope().unwrap();
         golden("results.json", &text);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn junit_is_read_back() {
+    fn junit_round_trips() {
         let one = junit(&graded()).unwrap();
         let text = all_junit(&[one.clone(), one.clone()], Duration::from_secs(2)).unwrap();
         assert_eq!(Report::deserialize_from_str(&text).unwrap().test_suites.len(), 4);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_tasks_or_the_reason() {
+    fn table_shows_passed_tasks_or_the_reason() {
         assert_eq!(
             table(&[graded().row()], &["week1-day1", "week1-day2"]),
             "submission  week1-day1        week1-day2            points
@@ -346,7 +346,7 @@ eve         0/2 (1 borrowed)  0/1 does not compile  0/3
     }
 
     #[test]
-    fn a_row_is_read_back_from_results_and_written_for_spreadsheets() {
+    fn row_round_trips_and_formats_as_csv() {
         let row = graded().row();
         assert_eq!(Row::of("eve", &graded().gradescope().unwrap()), Some(row.clone()));
         assert_eq!(row.csv(), "\"eve\",0,3,\"0/2 (1 borrowed)\",\"0/1 does not compile\"\n");

@@ -76,9 +76,8 @@ pub(super) struct TaskResult {
     pub(super) id: String,
     /// Title, as in the curriculum.
     pub(super) title: String,
-    /// Result.
     pub(super) status: Status,
-    /// Points given, and maximum points.
+    /// Points given, and the maximum.
     pub(super) points: (f64, f64),
     /// What did not pass and why. The same in every run.
     pub(super) text: String,
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn borrowed_tasks_give_nothing() {
+    fn borrowed_tasks_give_no_points() {
         let mut submission = Submission::default();
         let text = "fn a() {\n    // BORROWED week1-day1 task 2\n    2\n    // END BORROWED\n\
                     }\n\
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_cannot_be_are_refused() {
+    fn rejects_malformed_points() {
         for (text, message) in [
             ("\"week1-day1.7\" = 1", "week1-day1 has no task 7"),
             ("\"week1-day9.1\" = 1", "there is no day"),

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_weeks_keep_their_places_and_missing_ones_are_named() {
+    fn keeps_paths_and_reports_missing_files() {
         let read = with(&["week1/a.rs", "week1/own.rs", "week1/\u{e4}.rs"]);
         assert_eq!(files(&read), ["src/week1/a.rs", "src/week1/own.rs"]);
         assert_eq!(
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn loose_files_are_placed_by_their_names() {
+    fn places_loose_files_by_name() {
         let read = with(&["a.rs", "b.rs", "lib.rs"]);
         assert_eq!(files(&read), ["src/week1/a.rs"]);
         assert_eq!(

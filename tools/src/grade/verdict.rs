@@ -24,7 +24,6 @@ pub(super) enum Verdict {
 pub(super) struct Test {
     /// Name, such as `task_1_softmax_normalises_each_row`.
     pub(super) name: String,
-    /// Its result.
     pub(super) verdict: Verdict,
 }
 
@@ -135,7 +134,7 @@ mod tests {
         output: 0,
     };
 
-    fn together(ended: &Ended, expected: &[String]) -> Result<Vec<Test>, String> {
+    fn trusted(ended: &Ended, expected: &[String]) -> Result<Vec<Test>, String> {
         let (tests, reason) = verdicts(ended, expected, &LIMITS);
         reason.map_or(Ok(tests), Err)
     }
@@ -162,12 +161,12 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
     }
 
     #[test]
-    fn a_whole_report_is_believed() {
+    fn trusts_a_complete_report() {
         let text = format!(
             "test a ... ok\ntest b ... FAILED\n{FAILURE}\nfailures:\n    b\n\n{}",
             closing(1, 1)
         );
-        let tests = together(&ended(&text, 101), &names()).unwrap();
+        let tests = trusted(&ended(&text, 101), &names()).unwrap();
         assert_eq!(tests[0].verdict, Verdict::Passed);
         let output = "thread 'b' panicked at ndarray-0.17/src/a.rs:1:1:\n\
                       shapes differ\n\
@@ -180,9 +179,9 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
     }
 
     #[test]
-    fn a_report_with_a_hole_or_a_forgery_is_not() {
+    fn rejects_incomplete_or_forged_reports() {
         let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
-        assert!(together(&ended(&good, 0), &names()).is_ok());
+        assert!(trusted(&ended(&good, 0), &names()).is_ok());
         for (text, code) in [
             (good.clone(), 101),
             (good.replace("test b ... ok\n", ""), 0),
@@ -193,20 +192,20 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
             ("test a ... ok\ntest b ... ok\n".to_owned(), 0),
             (String::new(), 0),
         ] {
-            assert!(together(&ended(&text, code), &names()).is_err(), "{text} {code}");
+            assert!(trusted(&ended(&text, code), &names()).is_err(), "{text} {code}");
         }
         // The program lists its tests with their modules. Verdicts have only their names.
         let paths = ["task_2::a", "task_1::b"].map(str::to_owned);
         let in_files = good.replace("test a", "test task_2::a").replace("test b", "test task_1::b");
-        let tests = together(&ended(&in_files, 0), &paths).unwrap();
+        let tests = trusted(&ended(&in_files, 0), &paths).unwrap();
         assert_eq!([&tests[0].name, &tests[1].name], ["a", "b"]);
         let twice =
             in_files.replace("test task_1::b ... ok\n", "test task_1::b ... ok\ntest b ... ok\n");
-        assert!(together(&ended(&twice, 0), &paths).is_err());
+        assert!(trusted(&ended(&twice, 0), &paths).is_err());
     }
 
     #[test]
-    fn a_program_that_was_ended_costs_what_it_had_not_passed() {
+    fn a_stopped_program_fails_its_unreported_tests() {
         let failed = |tests: &[Test]| -> Vec<bool> {
             tests.iter().map(|test| test.verdict != Verdict::Passed).collect()
         };
@@ -227,6 +226,6 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         }
         let overflow =
             Ended { stderr: "thread 'a' has overflowed its stack\n".to_owned(), ..ended("", 3) };
-        assert_eq!(together(&overflow, &names()).unwrap_err(), "stack overflow");
+        assert_eq!(trusted(&overflow, &names()).unwrap_err(), "stack overflow");
     }
 }

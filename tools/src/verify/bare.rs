@@ -27,7 +27,7 @@ const RUST: [&str; 3] = ["cargo", "rustc", "rustdoc"];
 const HIDDEN: [&str; 4] =
     ["/usr/share/vulkan", "/etc/vulkan", "/usr/lib/chromium", "/usr/aarch64-linux-gnu"];
 
-/// Runs the steps of the smallest size. They all count as run afterwards.
+/// Runs the steps of the smallest size. The outer run does not repeat those that pass.
 pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if cfg!(windows) {
         return Ok(Outcome::NotVerified(

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tests_told_is_found_between_their_dots() {
+    fn finds_reported_numbers_between_pytests_dots() {
         let text = "book/tests/test_engine.py \n136 tokens/s written in the page\n.....\n\
                     180 ms to the first paint\n.  [100%]\n7 passed in 46.50s\n";
         assert_eq!(told(text, SPEED).unwrap(), 136.0);

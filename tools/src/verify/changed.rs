@@ -78,7 +78,7 @@ impl Packages {
         Ok(Self(packages))
     }
 
-    /// Returns whether a crate or one of its dependencies has this file.
+    /// Returns whether the build of a crate or of its dependencies reads this file.
     fn read(&self, name: &str, path: &str) -> Result<bool> {
         let (mut open, mut seen) = (vec![name.to_owned()], BTreeSet::new());
         while let Some(name) = open.pop() {
@@ -174,9 +174,9 @@ impl Changes {
 /// The tasks that a change to a file affects.
 #[derive(Debug, PartialEq, Eq)]
 enum Concern {
-    /// No task.
     None,
     Tasks(BTreeSet<String>),
+    /// The change may affect more than tasks.
     More,
 }
 
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn every_crate_that_a_step_reads_is_there() {
+    fn steps_read_only_existing_crates() {
         let packages = Packages::of(root()).unwrap();
         for step in STEPS.iter().filter(|step| step.size <= Size::Full) {
             for reads in step.reads {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_a_body_concerns_its_task() {
+    fn a_changed_body_affects_only_its_task() {
         let curriculum = Curriculum::load(root()).unwrap();
         let path = "reference/src/week1/norm_mlp/norm.rs";
         let text = std::fs::read_to_string(root().join(path)).unwrap();

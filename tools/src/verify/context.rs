@@ -28,7 +28,7 @@ pub(super) enum Size {
     Full,
 }
 
-/// Name of the variable that is set for a verification inside another one, which holds the lock.
+/// Variable that is set for a verification inside another one. The outer one holds the lock.
 pub(super) const INSIDE: &str = "COURSE_VERIFY_INSIDE";
 
 /// How much to check, and how to report it.

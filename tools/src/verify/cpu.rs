@@ -25,7 +25,7 @@ mod tests {
     use crate::process::run_quietly;
 
     #[test]
-    fn the_work_of_children_counts() {
+    fn spent_includes_child_processes() {
         let before = spent();
         let mut busy = std::process::Command::new("sh");
         busy.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]);

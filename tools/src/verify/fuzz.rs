@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::context::{Outcome, Verification, succeeds};
 use crate::process::{forget_cargo, run_aloud};
 
-/// Pinned version of cargo-fuzz, as of every tool that is installed here.
+/// Pinned version of cargo-fuzz. Every tool that a step installs has a pinned version.
 const VERSION: &str = "0.13.2";
 
 /// Duration for each target, in seconds.
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn executions_are_counted_and_none_is_nothing() {
+    fn zero_executions_are_none() {
         assert_eq!(
             executions(
                 "Done 12 runs in 601 second(s)\n\
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn every_target_of_the_repository_is_found() {
+    fn finds_every_target_of_the_repository() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut names = targets(&root).unwrap();
         names.sort();

@@ -108,8 +108,8 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };
     fs::write(&path, with(SAVES + 1)?)?;
-    // Below, one run of the day's tests makes this task the first one that has not passed. The
-    // task's tests fail, so the exit code isn't 0.
+    // After one run of the day's tests, this task is the first that has not passed. Its tests fail,
+    // so the exit code is not checked.
     let as_learner = |arguments: String| {
         let mut command = v.cargo(&arguments);
         command.env("CARGO_PROFILE_DEV_INCREMENTAL", "true");
@@ -154,7 +154,7 @@ fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
     )
 }
 
-/// Returns the median.
+/// Returns the median, or 0 if there are no times.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -17,7 +17,7 @@ pub(super) fn memory(v: &Verification) -> Result<Outcome> {
         Ok(host) => host,
         Err(reason) => return Ok(Outcome::NotVerified(reason)),
     };
-    // If the target is named, build scripts and macros are not instrumented.
+    // Name the target, so that build scripts and macros are not instrumented.
     let mut test = v.cargo(
         "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference \
          --features tiny-llm-reference/engine --tests --target",

@@ -135,7 +135,7 @@ fn plan(v: &mut Verification) -> Result<Plan> {
         return Ok(Plan { steps, left_out });
     }
     let mut steps: Vec<&Step> = of_size.collect();
-    // This step itself runs the steps of the smallest size, so it comes before them.
+    // `bare` itself runs the steps of the smallest size, so it comes before them.
     steps.sort_by_key(|step| step.id != "bare");
     Ok(Plan { steps, left_out: Vec::new() })
 }
@@ -161,7 +161,7 @@ fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
 /// # Errors
 /// If the disk has too little space for the files that the steps build and install.
 fn room(v: &Verification) -> Result<()> {
-    // Size of the build folder after each size of verification, in GiB. At least half a GiB is
+    // Size of the build folder after a verification of each size, in GiB. At least half a GiB is
     // always rebuilt.
     let total = if v.options.size() == Size::Quick { 3.5 } else { 14.0 };
     let builds = (total - used(&v.root.join("target/verify")) as f64 / GIB).max(0.5);
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_words_of_their_own_and_needs_come_first() {
+    fn steps_have_unique_names_and_follow_their_needs() {
         for (at, step) in STEPS.iter().enumerate() {
             assert!(step.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", step.id);
             for needed in step.after {
@@ -209,14 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn a_step_brings_what_it_needs() {
+    fn with_needs_adds_dependencies() {
         let bridge = step::named("bridge").unwrap();
         let ids: Vec<&str> = with_needs(vec![bridge]).iter().map(|step| step.id).collect();
         assert_eq!(ids, ["copy", "python", "build", "bridge"]);
     }
 
     #[test]
-    fn a_small_step_needs_no_large_one() {
+    fn steps_need_no_larger_steps() {
         for step in &STEPS {
             for needed in step.after.iter().filter_map(|id| step::named(id)) {
                 assert!(needed.size <= step.size, "{} needs {}", step.id, needed.id);

@@ -224,7 +224,7 @@ mod tests {
     use crate::curriculum::Curriculum;
 
     #[test]
-    fn every_failure_has_its_place_in_the_reference() {
+    fn every_failure_applies_to_the_reference() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let files = generated(root, &Curriculum::load(root).unwrap()).unwrap();
         for failure in &FAILURES {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_read() {
+    fn times_parses_the_distance() {
         assert_eq!(
             times("  in all 2 of 3 numbers differ, by up to 0.5, 1250 times the tolerance\n"),
             Some(1250.0)
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_sought_in_order() {
+    fn missing_requires_the_words_in_order() {
         let words = ["one", "three"].map(str::to_owned);
         assert_eq!(missing("one two three", &words), None);
         assert_eq!(missing("three two one", &words), Some("three"));

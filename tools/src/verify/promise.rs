@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_missed_by_more_than_a_machines_difference() {
+    fn outcome_is_missed_above_the_tolerance() {
         assert!(matches!(outcome(&[of(80.0), of(124.0)], ""), Outcome::Passed(_)));
         let Outcome::Missed(note) = outcome(&[of(80.0), of(139.0)], "two cores") else {
             panic!("139 ms of 100 are not shown as missed")

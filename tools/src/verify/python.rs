@@ -157,7 +157,7 @@ fn pytest(v: &Verification, tree: &Path, files: &[String], thorough: bool) -> Re
     if thorough {
         pytest.arg("--thorough");
     }
-    // Most of the time on the stubs goes into loading PyTorch.
+    // Run both at the same time, because the run on the stubs mostly loads PyTorch.
     let (stubs, finished) = thread::scope(|scope| {
         let stubs = scope.spawn(|| run_quietly(&mut stubs));
         let finished = succeeds(&mut pytest);
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_day_of_a_graphics_processor_may_be_left_out_and_only_for_want_of_one() {
+    fn allows_skips_only_of_week4_day5_without_an_adapter() {
         let line = |file: &str, reason: &str| format!("SKIPPED [24] {file}:31: {reason}\n");
         let (day, none) = ("python-ref/tests/test_week4_day5.py", "no GPU: none");
         let lacking = line(day, none);

@@ -88,8 +88,8 @@ fn run(program: &Program, stage: &Stage) -> Result<Report> {
     ensure!(!report.closing.is_empty(), "{}:\n{}", stage.place(), finished.tail(40));
     Ok(report)
 }
-/// Returns the problems of a stage: a failing test of a solved task, a passing test of an unsolved
-/// task, or a test of the next task that fails with a message other than its own `todo!`.
+/// Returns the problems of a stage, such as a failing test of a solved task, a passing test of an
+/// unsolved task, or a test of the next task that fails with a message other than its own `todo!`.
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {
@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn sound_stages_have_no_problems() {
+    fn judge_accepts_correct_stages() {
         assert_eq!(judged(1, &[("task_1_a", ONE), ("task_2_a", ONE)]), Vec::<String>::new());
         assert_eq!(judged(2, &[("task_1_a", ""), ("task_2_a", TWO)]), Vec::<String>::new());
         assert_eq!(judged(3, &[("task_1_a", ""), ("task_2_a", "")]), Vec::<String>::new());
     }
 
     #[test]
-    fn each_fault_is_named() {
+    fn judge_names_each_fault() {
         for (n, one, two, problem) in [
             (1, "", TWO, "task_1_a passes although its task is open"),
             (

@@ -45,7 +45,7 @@ pub(super) fn table(rows: &[Row], total: Duration) -> String {
     let counts = counts.iter().filter(|(word, n)| *n > 0 || ["passed", "FAILED"].contains(word));
     let counts: Vec<String> =
         counts.map(|(word, n)| format!("{n} {}", word.to_lowercase())).collect();
-    // The step `bare` is the sum of steps that have rows of their own.
+    // The time of `bare` is the sum of steps that have their own rows.
     let steps = rows.iter().filter(|row| row.id != "bare");
     let processor: f64 = steps.filter_map(|row| row.processor).sum();
     let _ = write!(
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_calls_nothing_passed_that_did_not_run_or_was_missed() {
+    fn table_counts_only_passed_steps_as_passed() {
         let row = |id: &str, outcome| Row {
             id: id.to_owned(),
             outcome,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_lines_of_test_runners_are_known() {
+    fn is_closing_recognizes_cargo_test_and_pytest() {
         assert!(is_closing("test result: ok. 3 passed; 0 failed; 0 ignored"));
         assert!(is_closing("====== 945 passed in 12.3s ======"));
         assert!(!is_closing("week1-day1 before task 1: test result: FAILED."));

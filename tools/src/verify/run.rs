@@ -75,7 +75,7 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
     let mut rows: Vec<Row> = Vec::new();
     let mut drawn = Instant::now();
     while !(waiting.is_empty() && running.is_empty()) {
-        // Steps that need not run again keep no other step waiting.
+        // Before any step starts, take the outcomes of those that need not run again.
         while let Some((at, row)) = first_reusable(state, &waiting) {
             waiting.remove(at);
             progress.finished(&row, &waiting, &running);
@@ -126,15 +126,15 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
 }
 
 /// Returns the step to start next, if one can start: its dependencies are done, and the machine has
-/// room for it. Steps that run alone come last, because the others have built most of what they
-/// need. Of the others, the longest comes first, so that no long one is left at the end.
+/// room for it. `bare` comes first, `unmodified` last. Other steps that run alone come after those
+/// that do not, which build most of what they need. Longer steps come before shorter ones.
 fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     let is_open = |id: &str| {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
     };
     let count = |load| running.iter().filter(|run| run.step.load == load).count();
-    // Two steps that compute run at the same time, because each often waits for its own last
-    // thread. With three, all of them need more processor time, and the run takes as long.
+    // At most two computing steps run at the same time. A step alone often waits for its own last
+    // thread. With three, each needs more processor time, and the run takes as long.
     let computing = count(Load::All) + count(Load::One);
     let fits = |step: &Step| match step.load {
         _ if count(Load::Alone) > 0 => false,
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_step_that_fits_comes_first() {
+    fn next_is_the_longest_step_that_fits() {
         let all = ["words", "units", "matrix", "runner", "unmodified"];
         assert_eq!(first(&all, &[]), Some("matrix"));
         assert_eq!(first(&["runner", "unmodified"], &[]), Some("runner"), "the others are done");

@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_are_counted_and_ignored_ones_refused() {
+    fn count_rejects_ignored_tests() {
         let line = |ignored| {
             format!(
                 "test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered \

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn two_verifications_do_not_share_a_folder() {
+    fn lock_rejects_a_second_verification() {
         let folder = tempfile::tempdir().unwrap();
         let held = lock(folder.path()).unwrap();
         let error = lock(folder.path()).unwrap_err().to_string();

@@ -239,7 +239,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "matrix",
-        "every mistake caught and named, every alternate accepted, held-out ones caught",
+        "every mistake caught and named, every alternate accepted, held-out mistakes caught",
         (Thorough, All, 620),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, HELD_OUT, COURSE],

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_missing_tool_is_named_with_its_package() {
+    fn missing_names_each_tool_and_its_package() {
         let tools = TOOLS.map(|(what, _, packages)| {
             (OsString::from("no-such-program"), packages, variable(WINDOWS, what))
         });

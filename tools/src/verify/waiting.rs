@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_are_told_from_our_own_crates() {
+    fn libraries_of_omits_our_own_crates() {
         let tree = "tiny-llm v0.1.0 (/some/where)|week1\nhalf v2.7.1|std (*)\nhalf v2.7.1|std\n\
                     syn v2.0.0|full\nserde_derive v1.0.0 (proc-macro)|\n";
         let found = libraries_of(tree);

@@ -1,4 +1,4 @@
-//! Checks spelling, and refuses phrases that readers had to read twice.
+//! Checks spelling, and rejects phrases that readers had to read twice.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use super::context::{Outcome, Verification, succeeds};
 use crate::files::list;
 
-/// A phrase that is refused, and what to say instead. `#` is a digit.
+/// Rejected phrases, and what to say instead. `#` is a digit.
 const PHRASES: [(&str, &str); 28] = [
     ("some #", "about"),
     ("so many, ", "the number itself, or `n`"),

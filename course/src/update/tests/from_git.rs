@@ -23,7 +23,7 @@ fn commit_all(root: &Path) {
 }
 
 #[test]
-fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
+fn updates_from_git_without_changing_branch_or_index() {
     let (course, _) = pair();
     write(course.path(), ".gitignore", "/.course\n");
     write(course.path(), "tests/gone.rs", "// was in the course\n");
@@ -32,8 +32,8 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     let learner = tempfile::tempdir().unwrap();
     let root = learner.path();
     git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
-    // The learner commits work and a file of their own, which must not be treated as a file that
-    // the newer course has dropped.
+    // The learner commits work and an added file. The added file must not be treated as one that
+    // the newer course has removed.
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
     write(root, "tests/added.rs", "// mine alone\n");
     commit_all(root);

@@ -77,7 +77,7 @@ fn refused(learner: &TempDir, newer: &TempDir) -> String {
 const REFERENCE: &str = "reference/src/week1/a.rs";
 
 #[test]
-fn what_is_not_touched_becomes_the_newer_courses() {
+fn replaces_files_that_the_learner_has_not_changed() {
     let (learner, newer) = pair();
     write(
         newer.path(),
@@ -111,7 +111,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn a_learners_body_stays_while_all_around_it_moves() {
+fn keeps_a_body_when_the_code_around_it_changes() {
     for windows in [false, true] {
         let (learner, newer) = pair();
         let root = learner.path();
@@ -189,7 +189,7 @@ pub fn zero() -> u32 {
 }
 
 #[test]
-fn a_touched_function_with_a_new_signature_stops_everything() {
+fn rejects_a_new_signature_of_a_changed_function() {
     let (learner, newer) = pair();
     write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
     write(newer.path(), REFERENCE, &A.replace("fn one() -> u32", "fn one(from: u32) -> u32"));
@@ -218,7 +218,7 @@ fn a_touched_function_with_a_new_signature_stops_everything() {
 }
 
 #[test]
-fn a_learners_body_stays_in_a_function_that_the_newer_course_provides() {
+fn keeps_a_body_in_a_function_that_is_now_provided() {
     let provided = "pub fn one() -> u32 {\n    1\n}\n";
     let zero = "\npub fn zero() -> u32 {\n    // SOLUTION week1-day1 task 1\n    0\n    // END \
                 SOLUTION\n}\n";
@@ -247,7 +247,7 @@ fn a_learners_body_stays_in_a_function_that_the_newer_course_provides() {
 }
 
 #[test]
-fn both_versions_are_shown() {
+fn conflict_shows_both_versions() {
     let (learner, newer) = pair();
     edit(
         learner.path(),
@@ -292,7 +292,7 @@ fn both_versions_are_shown() {
 }
 
 #[test]
-fn what_is_borrowed_is_borrowed_anew() {
+fn borrows_again_from_the_newer_reference() {
     let (learner, newer) = pair();
     let root = learner.path();
     let day1 = crate::selection::Words(vec!["week1-day1".to_owned()]);
@@ -325,7 +325,7 @@ fn what_is_borrowed_is_borrowed_anew() {
 }
 
 #[test]
-fn an_unsound_course_is_refused() {
+fn rejects_a_broken_course() {
     for (path, content, message) in [
         ("course/curriculum.toml", "[[week]]\nnumber = 2\n", "curriculum.toml is malformed: "),
         (
@@ -357,7 +357,7 @@ fn draw(seed: &mut u64, n: usize) -> usize {
 }
 
 #[test]
-fn no_line_of_either_side_is_lost_in_any_merge() {
+fn merge_loses_no_line_of_either_side() {
     let template =
         |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
     let (mut merged, mut refused, mut seed) = (0, 0, 7);

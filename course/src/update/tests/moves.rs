@@ -20,7 +20,7 @@ fn rename(newer: &TempDir) {
 }
 
 #[test]
-fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
+fn moves_work_to_a_renamed_file() {
     let (learner, newer) = pair();
     let root = learner.path();
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
@@ -34,7 +34,7 @@ fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
 }
 
 #[test]
-fn of_files_with_the_same_functions_each_takes_its_own_work_along() {
+fn matches_renamed_files_with_the_same_functions() {
     let (learner, newer) = pair();
     let root = learner.path();
     let other =
@@ -53,7 +53,7 @@ fn of_files_with_the_same_functions_each_takes_its_own_work_along() {
 }
 
 #[test]
-fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
+fn rejects_a_rename_onto_a_learners_file() {
     let (learner, newer) = pair();
     let root = learner.path();
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
@@ -63,7 +63,7 @@ fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
 }
 
 #[test]
-fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
+fn keeps_changed_files_in_recovery_and_added_files_in_place() {
     let (learner, newer) = pair();
     let root = learner.path();
     for path in ["tests/gone.rs", "tests/gone_mine.rs"] {
@@ -91,7 +91,7 @@ fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
 }
 
 #[test]
-fn a_file_of_the_learners_is_never_taken_for_a_new_stub() {
+fn rejects_a_new_stub_with_the_name_of_a_learners_file() {
     let (learner, newer) = pair();
     write(learner.path(), "src/week1/c.rs", "// mine\n");
     write(newer.path(), "reference/src/week1/c.rs", "// theirs\n");
@@ -101,7 +101,7 @@ fn a_file_of_the_learners_is_never_taken_for_a_new_stub() {
 }
 
 #[test]
-fn a_file_of_tasks_that_goes_is_kept_if_the_learner_has_written_in_it() {
+fn keeps_a_removed_file_only_if_it_has_work() {
     for written in [true, false] {
         let (learner, newer) = pair();
         let root = learner.path();
@@ -130,8 +130,8 @@ fn a_file_of_tasks_that_goes_is_kept_if_the_learner_has_written_in_it() {
 }
 
 /// Returns a learner's repository and a newer course. In the newer one, `a.rs` has moved to a
-/// folder and has changed, `mod.rs` has changed accordingly, and two provided files have left
-/// `src/`.
+/// folder and has changed, `mod.rs` has changed accordingly, and two provided files have moved to
+/// `provided/`.
 fn rearranged() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     let modules = "//! Provided.\n\npub mod a;\npub mod b;\nmod table;\nmod unit;\n";
@@ -184,7 +184,7 @@ impl Two {
 ";
 
 #[test]
-fn a_tree_that_is_rearranged_keeps_every_body() {
+fn a_rearranged_tree_keeps_every_body() {
     let (learner, newer) = rearranged();
     let root = learner.path();
     run(&learner, &newer).unwrap();
@@ -199,7 +199,7 @@ fn a_tree_that_is_rearranged_keeps_every_body() {
 }
 
 #[test]
-fn an_update_that_was_interrupted_anywhere_is_completed_by_the_next() {
+fn the_next_update_completes_an_interrupted_one() {
     let tree = |learner: &TempDir| {
         let mut tree = snapshot(learner.path());
         tree.insert(RECORD.into(), text(learner.path(), RECORD));

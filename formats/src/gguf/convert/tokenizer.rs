@@ -55,7 +55,7 @@ struct TokenizerFile {
 /// The tokens of a model by their ids. In a model folder, there are as many ids as the embedding
 /// has rows.
 struct Vocabulary {
-    /// The token of each id; `None` if the file has no token with that id.
+    /// The token of each id, or `None` if the file has no token with that id.
     tokens: Vec<Option<String>>,
     ids: HashMap<String, u32>,
     /// For the id of each added token, whether the token is special.
@@ -201,7 +201,10 @@ impl TokenizerFile {
         let mut special = BTreeMap::new();
         for (i, token) in added.iter().enumerate() {
             let Some(content) = token["content"].as_str() else {
-                return self.wrong(&format!("added_tokens.{i}"), "a token with its content");
+                return self.wrong(
+                    &format!("added_tokens.{i}"),
+                    "an object whose field \"content\" is a string",
+                );
             };
             if ["lstrip", "rstrip", "single_word"].iter().any(|flag| token[flag] == true) {
                 return self.wrong(
@@ -275,7 +278,7 @@ impl TokenizerFile {
             if known && last != Some(id) {
                 return self.wrong(
                     &format!("model.merges.{i}"),
-                    "merges in the order of SentencePiece's scores, token by token",
+                    "all merges that produce the same token to be consecutive, as in SentencePiece",
                 );
             }
             last = Some(id);
@@ -288,7 +291,7 @@ impl TokenizerFile {
             ensure!(
                 listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),
                 "{}: field \"model.merges\": merges that produce {token:?}: found {listed}, \
-                 expected all {possible}, as in a SentencePiece vocabulary",
+                 expected {possible}, one for each split into two tokens",
                 self.name
             );
         }

@@ -14,7 +14,7 @@ pub(super) struct Symbol {
     /// The symbol's range in the text.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The symbol's neighbours, by index; `NONE` at the ends.
+    /// The symbol's neighbours, by index. `NONE` at the ends.
     previous: u32,
     next: u32,
 }

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_apart_and_numbers_by_threes() {
+    fn cuts_out_punctuation_and_groups_of_three_digits() {
         // The result of llama.cpp's four expressions, applied one after another: [\p{P}$+<=>^~|]+,
         // GPT-2's without its last alternative, \p{N}+, [0-9][0-9][0-9].
         let pieces = split(Pre::Default, "I'll pay $12345678 (x=1²³45)\n  ok… 一二");

@@ -1,6 +1,6 @@
-"""The course's two solutions in Rust, seen from Python, under the paths that they have in Rust.
+"""The course's two Rust solutions as Python modules, with the same paths as in Rust.
 
-`tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is the reference solution.
+`tiny_llm.student` is the learner's `src/`, and `tiny_llm.reference` is the reference solution.
 """
 
 from ._bridge import NotImplementedYet, SolutionPanic, kit, reference, student

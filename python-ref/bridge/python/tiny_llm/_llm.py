@@ -1,4 +1,4 @@
-"""A model folder, ready to use: what the command line does, for Python."""
+"""Runs a model folder from Python, like the command line."""
 
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -12,7 +12,7 @@ M = TypeVar("M")
 
 
 class Generation(NamedTuple):
-    """What was generated. There is a `text` if the prompt was one."""
+    """The result of a generation. `text` is None unless the prompt was a text."""
 
     tokens: list
     text: str
@@ -20,7 +20,7 @@ class Generation(NamedTuple):
 
 
 class Llm(Generic[M]):
-    """A solution's model, from a folder or by name, with the folder's tokenizer if it has one: what works on tokens needs none."""
+    """A solution's model, from a folder or by name. Without a tokenizer in the folder, prompts must be token ids."""
 
     def __init__(self, solution, folder):
         self._week1 = solution.week1
@@ -32,7 +32,7 @@ class Llm(Generic[M]):
         return f"Llm({self.model!r}, tokenizer={self.tokenizer!r})"
 
     def logits(self, tokens):
-        """Logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
+        """Returns the logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
         tokens = np.asarray(tokens)
         return self.model.forward(tokens) if tokens.ndim != 1 else self.model.forward(tokens[None])[0]
 
@@ -50,10 +50,10 @@ class Llm(Generic[M]):
         stop_tokens=None,
         on_text=None,
     ):
-        """Continues `prompt`, a text or token ids; greedily unless a temperature is given.
+        """Continues `prompt`, a text or token ids. Decoding is greedy unless `temperature` is above 0.
 
-        `stop_tokens` are the checkpoint's unless they are given. If the prompt is a text, `on_text` receives the new text
-        as it comes.
+        `stop_tokens` defaults to the checkpoint's tokens. If the prompt is a text, `on_text` receives each new piece of
+        text.
         """
         week1 = self._week1
         stream = None
@@ -69,7 +69,7 @@ class Llm(Generic[M]):
         def argmax(logits, seen):
             return week1.generate.argmax(logits)
 
-        choose = argmax  # which needs nothing of day 7
+        choose = argmax  # does not need day 7
         if temperature != 0 or repetition_penalty != 1:
             options = week1.sampling.SamplerOptions(
                 temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, repetition_penalty=repetition_penalty

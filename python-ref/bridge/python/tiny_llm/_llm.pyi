@@ -11,20 +11,20 @@ from .reference.week1.generate import FinishReason
 M = TypeVar("M")
 
 class Generation(NamedTuple):
-    """What was generated. There is a `text` if the prompt was one."""
+    """The result of a generation. `text` is None unless the prompt was a text."""
 
     tokens: list[int]
     text: str | None
     finish_reason: FinishReason | student.week1.generate.FinishReason
 
 class Llm(Generic[M]):
-    """A solution's model, from a folder or by name, with the folder's tokenizer if it has one: what works on tokens needs none."""
+    """A solution's model, from a folder or by name. Without a tokenizer in the folder, prompts must be token ids."""
 
     model: M
     tokenizer: Tokenizer | None
     def __init__(self, solution: ModuleType, folder: str | PathLike[str]) -> None: ...
     def logits(self, tokens: Ids) -> Array:
-        """Logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
+        """Returns the logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
 
     def generate(
         self,
@@ -40,8 +40,8 @@ class Llm(Generic[M]):
         stop_tokens: Iterable[int] | None = None,
         on_text: Callable[[str], object] | None = None,
     ) -> Generation:
-        """Continues `prompt`, a text or token ids; greedily unless a temperature is given.
+        """Continues `prompt`, a text or token ids. Decoding is greedy unless `temperature` is above 0.
 
-        `stop_tokens` are the checkpoint's unless they are given. If the prompt is a text, `on_text` receives the new text
-        as it comes.
+        `stop_tokens` defaults to the checkpoint's tokens. If the prompt is a text, `on_text` receives each new piece of
+        text.
         """

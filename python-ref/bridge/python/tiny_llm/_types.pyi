@@ -5,10 +5,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float32]
-"""What comes out."""
+"""The type of returned arrays."""
 
 class _Tensor(Protocol):
-    """What NumPy can read and is no array of its own, as a tensor of PyTorch."""
+    """An object that NumPy can convert to an array, such as a PyTorch tensor."""
 
     def __array__(self) -> Any: ...
     def numpy(self) -> Any: ...
@@ -16,11 +16,11 @@ class _Tensor(Protocol):
 _Real: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | _Tensor
 _Row: TypeAlias = Sequence[float] | Sequence[_Real]
 _Rows: TypeAlias = Sequence[Sequence[float]] | Sequence[Sequence[_Real]]
-# Not one alias that refers to itself: a text is a sequence of texts, without end.
+# Not a recursive alias, which would accept a str, because a str is a sequence of strs.
 _Nested: TypeAlias = Sequence[Sequence[Sequence[float]]] | Sequence[Sequence[Sequence[Sequence[float]]]]
 
 Numbers: TypeAlias = _Real | _Row | _Rows | _Nested
-"""What goes in: an array, a tensor or nested lists of real numbers. Booleans do not count as such."""
+"""The type of array arguments: an array, a tensor or nested lists of real numbers. Booleans are rejected."""
 
 Ids: TypeAlias = NDArray[np.integer[Any]] | _Tensor | Sequence[int] | Sequence[Sequence[int]]
-"""Whole numbers from 0 on: token ids or positions."""
+"""Non-negative integers: token ids or positions."""

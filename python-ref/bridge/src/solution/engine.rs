@@ -1,4 +1,4 @@
-//! An engine that answers as the server does, for programs that have a network of their own.
+//! An engine that answers like the server, for programs that have their own network.
 
 use std::{
     path::PathBuf,
@@ -13,8 +13,8 @@ use crate::{background::PATIENCE, prelude::*};
 
 exports! { class Engine, Answer; }
 
-/// Many requests at once, each answered as `cargo llm serve` answers it: the same paths, parameters
-/// and errors. Computes on threads of its own, whatever Python does meanwhile.
+/// An engine that answers many requests at once, with the paths, parameters and errors of
+/// `cargo llm serve`. It computes on its own threads while Python runs.
 #[pyclass(frozen)]
 pub(crate) struct Engine {
     local: Mutex<Option<Local>>,
@@ -63,8 +63,8 @@ impl Engine {
         Ok(Self { local: Mutex::new(Some(started.map_err(value_error)?)), shown })
     }
 
-    /// Hands a request to the engine, and does not wait for its answer. `path` is one of the
-    /// server's, as /v1/chat/completions, and `body` what a client would send there.
+    /// Submits a request, without waiting for the answer. `path` is a path of the server, such as
+    /// `/v1/chat/completions`, and `body` is the request's body.
     #[pyo3(signature = (path, body=None, *, method="POST", headers=None))]
     fn submit(
         &self,
@@ -86,7 +86,7 @@ impl Engine {
         Ok(Answer { answer: Mutex::new(Some(answer)) })
     }
 
-    /// Ends the engine, and what it is still answering.
+    /// Stops the engine and ends all unfinished answers.
     fn close(&self) -> PyResult<()> {
         let local = self.local.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut local) = local else { return Ok(()) };
@@ -98,8 +98,8 @@ impl Engine {
     }
 }
 
-/// An answer as it comes. Where it is forgotten, or cancelled, the engine stops computing it before
-/// its next step.
+/// An answer that arrives in pieces. If it is cancelled or no longer referenced, the engine stops
+/// computing it before the next step.
 #[pyclass(frozen)]
 pub(crate) struct Answer {
     answer: Mutex<Option<LocalAnswer>>,
@@ -107,19 +107,19 @@ pub(crate) struct Answer {
 
 #[pymethods]
 impl Answer {
-    /// The status of HTTP, as 200; waits until it is known.
+    /// The HTTP status, such as 200. Waits until it is known.
     #[getter]
     fn status(&self) -> PyResult<u16> {
         self.wait(|answer| Ok(answer.head(PATIENCE)?.map(|head| head.status)))
     }
 
-    /// Names and values; waits until they are known.
+    /// The names and values of the headers. Waits until they are known.
     #[getter]
     fn headers(&self) -> PyResult<Vec<(String, String)>> {
         self.wait(|answer| Ok(answer.head(PATIENCE)?.map(|head| head.headers.clone())))
     }
 
-    /// All of the body that has not been read yet.
+    /// Returns the rest of the body, after what has already been read.
     fn read(&self) -> PyResult<Octets> {
         let mut all = Vec::new();
         while let Some(bytes) = self.more()? {
@@ -128,9 +128,9 @@ impl Answer {
         Ok(Octets(all))
     }
 
-    /// Ends it; what comes afterwards is nothing.
+    /// Cancels the answer. Later reads return nothing.
     fn cancel(&self, py: Python<'_>) {
-        // A thread that waits for more of it looks up every now and then.
+        // A waiting thread holds the lock for at most two intervals.
         drop(py.detach(|| self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 
@@ -161,7 +161,7 @@ impl Answer {
         })
     }
 
-    /// Asks again and again, without the interpreter's lock, and hears Ctrl-C in between.
+    /// Calls `ask` until it returns a value, without the interpreter lock. Handles Ctrl-C.
     fn wait<T: Send>(
         &self,
         ask: impl Fn(&mut LocalAnswer) -> Result<Option<T>> + Send + Sync,
@@ -183,7 +183,7 @@ impl Answer {
         })
     }
 
-    /// One thread at a time may wait.
+    /// Locks the answer. Only one thread at a time may wait for it.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<LocalAnswer>>> {
         match self.answer.try_lock() {
             Ok(answer) => Ok(answer),

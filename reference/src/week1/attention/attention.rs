@@ -17,7 +17,7 @@ use tiny_llm_formats::{
 /// the same.
 ///
 /// If a row is all `−inf`, its result is all zeros. If a row contains a NaN, its result must also
-/// contain a NaN. Don't return zeros for such a row.
+/// contain a NaN, even if all other elements are `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();

@@ -10,8 +10,8 @@ use tiny_llm_formats::Tensor;
 use super::attention::linear;
 
 /// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element. Does not overflow for any finite
-/// `x`, and avoids cancellation. For large negative `x`, the result is 0 only where `e^x` is too
-/// small for an f32.
+/// `x`. Avoids cancellation: never subtracts nearly equal numbers, as `1 − σ(−x)` does. For large
+/// negative `x`, the result is 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     // SOLUTION week1-day4 task 2
     x.mapv(|x| {

@@ -10,8 +10,8 @@
 //! Every 32 bytes hold 64 weights. `b0…b31` hold weights 0…31 in their low halves and 32…63 in
 //! their high halves, and so on.
 //!
-//! The 12 bytes `s0…s11` hold the scales `a` and the minimums `m`. In this table, each byte's
-//! highest bit is on the left:
+//! The 12 bytes `s0…s11` hold the scales `a` and the minimums `m`. In this table, `j` is a
+//! byte's index in its row (0 to 3), and each byte's highest bit is on the left:
 //!
 //! ```text
 //! s0 … s3     upper two bits of a(4 + j) │ a(j)

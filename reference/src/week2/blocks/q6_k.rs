@@ -12,7 +12,7 @@
 //! start at 0 in each half:
 //!
 //! ```text
-//! weight           low four bits             upper two bits of h(i % 32)
+//! weight           low four bits             upper two bits, in h(i % 32)
 //!  0 …  31         low half of b(i)          bits 0, 1
 //! 32 …  63         low half of b(i)          bits 2, 3
 //! 64 …  95         high half of b(i − 64)    bits 4, 5

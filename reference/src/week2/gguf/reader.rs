@@ -151,8 +151,8 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Reads the header: [`MAGIC`], the version (four bytes), the number of tensors, and the number
-    /// of metadata entries (eight bytes each).
+    /// Reads the header: [`MAGIC`], the version (four bytes), the number of tensors (eight bytes),
+    /// and the number of metadata entries (eight bytes).
     ///
     /// # Errors
     /// If a field is wrong. The message names the field, the value found and the value expected.

@@ -78,7 +78,7 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
             &field,
             format!("shape {shape:?}"),
             format!(
-                "rows of a multiple of {block} weights (whole {tensor_type} blocks), and a size \
+                "a multiple of {block} weights per row (whole {tensor_type} blocks), and a size \
                  that this machine can address"
             ),
         )

@@ -271,7 +271,7 @@ impl DenseCache {
         // END SOLUTION
     }
 
-    /// Returns the index in [`Store`] of the first element of a head's position 0.
+    /// Returns where a head begins: the index in [`Store`] of the first element of its position 0.
     fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
         // SOLUTION week2-day1 task 1
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
@@ -326,8 +326,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the `n` elements at index `at`. For q8_0, returns packed scales and codes: each
-    /// `f32` just holds 32 of their bits and is not a number.
+    /// Returns the `n` elements at index `at`. For q8_0, returns packed scales and codes. Each
+    /// `f32` then holds 32 bits of this data and must not be used as a number.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::Plain(store) => store.get(at, n),

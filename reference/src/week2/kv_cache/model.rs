@@ -1,5 +1,5 @@
-//! Day 1. The model's forward pass over rows. The rows are a prompt, part of a prompt, one new token,
-//! or rows of several requests.
+//! Day 1. The model's forward pass over rows. The rows are a prompt, part of a prompt, one new
+//! token, or rows of several requests.
 //!
 //! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
 //! provided.
@@ -84,21 +84,21 @@ impl Model {
     /// Checks that [`Model::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are no rows, or a row's token, position or sequence is out of range or out of
-    /// order.
+    /// If there are no rows, a row's token, position or sequence is out of range, or a row's
+    /// position is not the next one of its sequence.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
         check(&self.config, rows, cache)
     }
 
-    /// Runs the model on the rows (at least one) and stores their keys and values. Returns the logits
-    /// `[n, V]` of the `n` rows that request logits, in order.
+    /// Runs the model on the rows (at least one) and stores their keys and values. Returns the
+    /// logits `[n, V]` of the `n` rows that request logits, in order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
     ///
     /// # Panics
-    /// If a row's position is not the next one of its sequence, or its token or sequence is out of
-    /// range. Call [`Model::check`] first to get an error instead.
+    /// If a row's token, position or sequence is out of range, or a row's position is not the next
+    /// one of its sequence. Call [`Model::check`] first to get an error instead.
     pub fn forward<'w>(
         &self,
         rows: &[Row],

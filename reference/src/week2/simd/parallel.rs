@@ -62,7 +62,8 @@ impl Grid {
 
 /// Runs on every thread of the team. As long as tiles are left, takes the next one and calls `work`
 /// with its rows and columns. All threads share `next`, which works like an `AtomicUsize` and holds
-/// the number of the next tile. `Ordering::Relaxed` is enough, because the threads share only that number.
+/// the number of the next tile. `Ordering::Relaxed` is enough, because the threads share only that
+/// number.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     // SOLUTION week2-day6 task 3
     loop {

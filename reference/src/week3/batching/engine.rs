@@ -194,8 +194,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 /// Appends a row for each of the next `rows` tokens of a request, beginning with the first token
-/// that has not been computed. Each row has its token's position. Only the row of the request's
-/// very last token requests logits. After every other token, the next token is already known.
+/// that has not been computed. Each row has its token's position. Sets `logits` only in
+/// the row of the request's very last token. After every other token, the next token is already
+/// known.
 ///
 /// # Panics
 /// If the request has no slot, or if fewer than `rows` of its tokens remain to be computed.

@@ -26,9 +26,9 @@ impl StopTexts {
         self.texts.is_empty()
     }
 
-    /// Searches the next bytes, and returns whether a stop text is now complete, even if that text
-    /// began in an earlier call. After the first such text, the answer is over, and `push` is not
-    /// called again.
+    /// Searches the next bytes. Returns whether they complete a stop text, which may have begun in
+    /// an earlier call. Once `push` has returned true, the answer is over, and `push` is not called
+    /// again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         // SOLUTION week3-day1 task 2
         let Some(longest) = self.texts.iter().map(Vec::len).max() else { return false };

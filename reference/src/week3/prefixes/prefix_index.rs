@@ -121,8 +121,8 @@ impl PrefixIndex {
     }
 
     /// Returns the names of the entries that hold the beginning of the text, up to the first full
-    /// page that the index lacks. Each entry's tokens and parent have been checked. All full pages
-    /// count, even one that ends with the last token: `find` must leave out the last token itself.
+    /// page that the index lacks. Each entry's tokens and parent have been checked. Includes a full
+    /// page that ends with the text's last token, although `find` must not return that page.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         // SOLUTION week3-day5 task 2
         let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
@@ -147,8 +147,8 @@ impl PrefixIndex {
     /// keeps that entry, and inserts neither this page nor any later page of the text.
     ///
     /// Inserting counts as a use of every page of this text's chain that is then in the index,
-    /// including pages that were already there, but not of an entry with another text. Set `used` for
-    /// all these pages, the last page first.
+    /// including pages that were already there. Set `used` for all these pages, the last page
+    /// first. An entry that isn't part of the chain keeps its `used`, even if its name matches.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         // SOLUTION week3-day5 task 2
         let mut known = self.matching(tokens);

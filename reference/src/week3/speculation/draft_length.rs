@@ -23,8 +23,8 @@ pub struct DraftLength {
     tested: f64,
     /// Weighted number of drafts that were kept. Older drafts weigh less.
     accepted: f64,
-    /// Number of passes in a row for which [`best_length`] was 0. A trial (see [`PROBE`]) resets it
-    /// to 0.
+    /// Number of consecutive passes for which [`best_length`] was 0. A trial (see [`PROBE`]) resets
+    /// it to 0.
     idle: usize,
 }
 
@@ -36,7 +36,7 @@ pub const PROBE: usize = 16;
 
 /// Returns the average number of tokens that a pass with `k` drafts adds to the text: `1 + rate +
 /// rate² + … + rateᵏ`. Here `rate` is the probability that a draft is accepted, given that all
-/// earlier drafts are.
+/// earlier drafts were accepted.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     // SOLUTION week3-day6 task 3

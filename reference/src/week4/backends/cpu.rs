@@ -59,8 +59,8 @@ impl Cpu {
     /// Returns the range of a place's bytes within its buffer.
     ///
     /// # Errors
-    /// If there is no such buffer, or the place extends past the end of its memory. A buffer's memory
-    /// is its requested size, rounded up to a multiple of 4 bytes.
+    /// If there is no such buffer, or the place extends past the end of its memory. The size of a
+    /// buffer's memory is the requested size, rounded up to a multiple of 4 bytes.
     fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
         // SOLUTION week4-day4 task 1
         let memory = self.buffers.get(place.buffer.0).and_then(Option::as_ref);

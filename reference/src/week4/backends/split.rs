@@ -104,8 +104,8 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds a node of the old graph to the new graph, and records it in `owners` and `known`. A copy
-    /// is added in the same way, with the reading backend as its owner.
+    /// Adds a node of the old graph to the new graph, and records it in `owners` and `known`. A
+    /// copy is added in the same way, with the reading backend as its owner.
     fn push(
         &mut self,
         old: NodeId,

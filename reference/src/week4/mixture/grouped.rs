@@ -93,12 +93,12 @@ pub fn indexed_matmul(
     assert_eq!(
         out.len(),
         assignments * rows,
-        "expected room for {assignments} rows of {rows} values"
+        "`out`: expected {assignments} rows of {rows} values"
     );
     let (inputs, left) = (x.len() / cols, x.len() % cols);
     assert!(
         left == 0 && (inputs == assignments || inputs > 0 && assignments.is_multiple_of(inputs)),
-        "found {} numbers, expected rows of {cols} for {assignments} assignments",
+        "`x`: found {} values, expected rows of {cols} values for {assignments} assignments",
         x.len()
     );
     let share = assignments.checked_div(inputs).unwrap_or(1);

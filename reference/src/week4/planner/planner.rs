@@ -1,5 +1,5 @@
-//! Day 3. Plans that put the bytes of all nodes in one arena. When a buffer is no longer needed, its
-//! bytes are used again.
+//! Day 3. Plans that put the bytes of all nodes in one arena. When a buffer is no longer needed,
+//! its bytes are used again.
 //!
 //! Tasks here: week4-day3 task 3 (`place`, `overwritten`). Everything else is provided.
 
@@ -97,7 +97,7 @@ fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) ->
                     taken[source.index()] = true;
                     overwriting += 1;
                     let part: &Option<Range<usize>> = &parts[source.index()];
-                    part.as_ref().expect("a source is placed before").start
+                    part.as_ref().expect("a source is placed before its reader").start
                 }
                 None => arena.allocate(life.bytes),
             };
@@ -121,11 +121,12 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the root of `life.node`'s first source, if `life.node` may write its result to that root's
-/// part of the arena. Returns `None` unless all of these hold:
+/// Returns the root of `life.node`'s first source, if `life.node` may write its result to that
+/// root's part of the arena. `lives` includes the buffers of all earlier nodes. Returns `None`
+/// unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
-/// - The root has a buffer, which is last read in the step that computes `life.node`.
+/// - The root has a buffer in `lives`. It is last read in the step that computes `life.node`.
 /// - No other source of `life.node` has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     // SOLUTION week4-day3 task 3

@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// Sequences that fork in the middle of a page, go on with tokens of their own, forget their last
-/// ones and are dropped: logits are those of each text alone.
+/// Sequences fork inside a page, grow separately, are truncated and are dropped. The logits are
+/// those of each sequence alone.
 #[test]
-fn forks_and_what_becomes_of_them() {
+fn forked_sequences_match_a_dense_cache() {
     [CacheType::F16, CacheType::Q8_0].into_iter().for_each(check_forks);
 }
 
@@ -28,9 +28,9 @@ fn check_forks(kind: CacheType) {
         let paged = PagedCache::new(world.shape(), TILE, 13, kind);
         let mut cache = InParts::new(paged);
         let mut work = Workspace::default();
-        let mut texts: Vec<Vec<u32>> = vec![Vec::new(); PLACES];
+        let mut texts: Vec<Vec<u32>> = vec![Vec::new(); SLOTS];
         for step in 0..32 {
-            let (a, b) = (random.below(PLACES), random.below(PLACES));
+            let (a, b) = (random.below(SLOTS), random.below(SLOTS));
             match random.below(4) {
                 0 if a != b && !texts[a].is_empty() => {
                     cache.truncate(b, 0);
@@ -49,7 +49,7 @@ fn check_forks(kind: CacheType) {
                 }
                 _ => {
                     let mut rows = Vec::new();
-                    let mut who = Vec::new();
+                    let mut ids = Vec::new();
                     for (sequence, text) in texts.iter_mut().enumerate() {
                         let more = random.below(14).min(CONTEXT - text.len());
                         if more == 0 || !cache.reserve(sequence, text.len() + more) {
@@ -65,15 +65,15 @@ fn check_forks(kind: CacheType) {
                             logits: position == last,
                         };
                         rows.extend(text.iter().enumerate().skip(start).map(row));
-                        who.push(sequence);
+                        ids.push(sequence);
                     }
                     if rows.is_empty() {
                         continue;
                     }
                     let logits = world.model.forward(&rows, &mut cache, &plan, &mut work);
-                    // One of them: the text alone is as much work as all that the step saves.
-                    let all = who.iter().zip(logits.chunks_exact(vocabulary));
-                    for (&sequence, logits) in all.skip(random.below(who.len())).take(1) {
+                    // Checks one sequence, because computing its text alone takes a whole prefill.
+                    let all = ids.iter().zip(logits.chunks_exact(vocabulary));
+                    for (&sequence, logits) in all.skip(random.below(ids.len())).take(1) {
                         let expected = alone(&texts[sequence]);
                         let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
                         assert!(
@@ -86,11 +86,11 @@ fn check_forks(kind: CacheType) {
             }
         }
         copied += cache.inner().copied();
-        (0..PLACES).for_each(|sequence| cache.truncate(sequence, 0));
+        (0..SLOTS).for_each(|sequence| cache.truncate(sequence, 0));
         assert_eq!(
             cache.inner().pool().num_free(),
             13,
-            "seed {seed}: pages that are free in the end"
+            "seed {seed}: number of free pages at the end"
         );
     }
     assert!(forks > 8 && copied > 4, "{forks} forks, {copied} pages copied");

@@ -65,9 +65,9 @@ impl Score {
         (self.exact.all * self.asked.all as f64).round() as usize
     }
 
-    /// Returns by which fraction the perplexity exceeds that of `other`, measured on the same
-    /// stories, and the standard error of this fraction. The stories are a random sample, so the
-    /// standard error follows from how much the difference varies from story to story.
+    /// Returns the fraction by which the perplexity exceeds that of `other` on the same stories,
+    /// and the standard error of this fraction. The stories are a random sample, so the standard
+    /// error follows from the variance of the difference between stories.
     fn above(&self, other: &Self) -> Change {
         let pairs = self.negative_log_likelihoods.iter().zip(&other.negative_log_likelihoods);
         let differences: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
@@ -260,14 +260,14 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_uncertain_as_far_as_stories_differ_in_it() {
+    fn standard_error_is_the_spread_between_stories() {
         let first = score(&[3.0, 1.0, 5.0]);
         let same = score(&[3.5, 1.5, 5.5]).above(&first);
         assert!(
             (same.part - 0.15f64.exp_m1()).abs() < 1e-12 && same.standard_error == Some(0.0),
             "{same:?}"
         );
-        // Differences of 0, 1, 2: a variance of 1 each, 3 for the sum, over ten tokens.
+        // The differences are 0, 1 and 2. Their variance is 1, and that of their sum is 3.
         let mixed = score(&[3.0, 2.0, 7.0]).above(&first);
         assert!((mixed.part - 0.3f64.exp_m1()).abs() < 1e-12, "{mixed:?}");
         assert!((mixed.standard_error.unwrap() - 3f64.sqrt() / 10.0).abs() < 1e-12, "{mixed:?}");

@@ -34,8 +34,8 @@ impl Recipe {
         ] {
             all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
         }
-        // The recipes for early and for late layers select equally many. If the number of layers is
-        // odd, the middle layer is coarse in both.
+        // The recipes for early and for late layers select the same number of layers. If there is a
+        // middle layer, both leave it in Q2_K.
         let half = layers / 2;
         let fine = [
             ("early layers Q6_K", of_layers(0..half)),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_are_the_first_and_the_last() {
+    fn selects_the_first_and_the_last_layers() {
         let arguments = |layers, name: &str| {
             Recipe::all(layers).into_iter().find(|r| r.name.contains(name)).unwrap().arguments()
         };

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_a_line_for_each_row() {
+    fn markdown_has_a_line_for_each_row() {
         let row = Row {
             name: "Q4_0".to_owned(),
             arguments: vec!["--type=q4_0".to_owned()],

@@ -145,7 +145,7 @@ mod tests {
                              F32   3 tensors, 17 weights, 68 bytes, 32.000 bits per weight\n";
 
     #[test]
-    fn a_table_is_read() {
+    fn parses_a_table() {
         let table = Table::parse(INSPECTED).unwrap();
         assert_eq!(
             (table.layers(), table.types().as_str(), table.bits_per_weight()),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_those_of_matrices() {
+    fn relative_error_ignores_vectors() {
         let folder = tempfile::tempdir().unwrap();
         // After a header of any length: 6 weights and 8 bytes of padding, then 3 weights and 20
         // bytes, then 8 weights.

@@ -24,7 +24,7 @@ pub(super) struct Answered {
 /// Sends a request, and reads the answer to the end.
 ///
 /// # Errors
-/// If the server refuses, or its answer is incomplete.
+/// If the server rejects the request, or its answer is incomplete.
 pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
     let start = Instant::now();
     let mut stream = TcpStream::connect(address).context("cannot connect to the server")?;

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_have_in_common_what_they_say() {
+    fn shared_prompts_have_a_common_prefix() {
         let same = |a: &[u64], b: &[u64]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
         let (one, other) = (prompt(Load::Unrelated, 0, 1), prompt(Load::Unrelated, 0, 2));
         assert!(one.len() == 128 && same(&one, &other) < 3);

@@ -65,7 +65,7 @@ pub(crate) struct Options {
     out: Option<PathBuf>,
 }
 
-/// Number of requests that each server computes concurrently.
+/// Number of batch slots of each server.
 const PLACES: u16 = 16;
 
 /// The results of one load with one number of clients on one server.

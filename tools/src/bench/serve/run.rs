@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_a_hundred() {
+    fn quantiles_are_the_median_and_the_99th_percentile() {
         let times = (1..=101).rev().map(Duration::from_millis);
         assert_eq!(quantiles(times), [51.0, 100.0]);
         assert_eq!(quantiles(std::iter::empty()), [0.0, 0.0]);

@@ -15,7 +15,7 @@ use crate::{
     progress,
 };
 
-/// The results of one run. Fields that a program does not know are omitted.
+/// The results of one run. Fields that a program does not report are omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::bench) struct Measured {
     pub(super) prompt_tokens: usize,
@@ -56,7 +56,8 @@ impl Measured {
         )
     }
 
-    /// Returns the fraction of the matrix units' rate that a prompt reaches, including attention.
+    /// Returns the fraction of the matrix units' rate that a prompt reaches. The prompt's time
+    /// includes attention, but its operations do not.
     pub(super) fn share_of_matrix_units(&self) -> Option<f64> {
         Some(
             self.prefill_tokens_per_second * self.operations_per_token?
@@ -177,8 +178,7 @@ fn measured(command: &mut Command) -> Result<Measured> {
         .with_context(|| format!("`{}` printed an unexpected measurement", shown(command)))
 }
 
-/// Returns the median of the values, of which there is at least one. If their number is even,
-/// returns the mean of the two middle values.
+/// Returns the median of one or more values. Of an even number, it is the mean of the middle two.
 pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_measurement_may_lack_what_a_program_does_not_know() {
+    fn parses_a_measurement_without_optional_fields() {
         let json = r#"{"prompt_tokens": 8, "new_tokens": 4, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": 10.0,
             "weight_bytes_per_token": 500, "bandwidth_bytes_per_second": 20000, "memory_end_bytes": {"own": 7, "mapped": 9}, "new": []}"#;
         let measured: Measured = serde_json::from_str(json).unwrap();

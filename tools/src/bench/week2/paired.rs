@@ -1,5 +1,5 @@
 //! Compares the finished engine with others on the same files, in alternating runs, so that other
-//! load on this machine affects both equally.
+//! load on this machine affects all equally.
 
 use std::{
     fs,
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians() {
+    fn median_of_an_even_number_is_the_mean_of_two() {
         assert_eq!(
             [median([3.0, 1.0, 2.0].into_iter()), median([4.0, 1.0, 2.0, 9.0].into_iter())],
             [2.0, 3.0]

@@ -107,14 +107,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_step_adds_one_thing_and_the_last_has_all() {
+    fn cumulative_adds_one_part_per_step() {
         let steps = Setup::cumulative();
         assert_eq!((steps[0].1, steps.last().unwrap().1), (Setup::NONE, Setup::ALL));
         for pair in steps.windows(2) {
             let (before, after) = (pair[0].1.arguments(None), pair[1].1.arguments(None));
             let differing = before.iter().filter(|word| !after.contains(word)).count()
                 + after.iter().filter(|word| !before.contains(word)).count();
-            // The file determines whether weights are quantized.
+            // Quantized weights need another file, but no argument.
             assert!(
                 pair[0].1 != pair[1].1 && differing <= 2,
                 "{}: {before:?} and {after:?}",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_one_out_changes_the_run() {
+    fn all_but_one_never_returns_the_full_setup() {
         for (name, setup) in Setup::all_but_one() {
             assert_ne!(setup, Setup::ALL, "{name}");
         }

@@ -51,8 +51,8 @@ fn matrix_units(measured: &Measured) -> Option<String> {
     let rate = measured.matrix_unit_operations_per_second?;
     let share = measured.share_of_matrix_units()?;
     Some(format!(
-        "matrix units, measured in the same run: {:.1} TOP/s, of which a prompt of {} uses {:.1} \
-         %\n",
+        "matrix units, measured in the same run: {:.1} TOP/s, of which a prompt of {} tokens \
+         uses {:.1} %\n",
         rate / 1e12,
         measured.prompt_tokens,
         100.0 * share
@@ -101,7 +101,7 @@ fn cells(
     format!("{name:<30} {prefill:>16} {decode:>16} {bytes:>9} {share:>6} {own:>8} {mapped:>8}")
 }
 
-/// Formats tokens per second with three digits.
+/// Formats tokens per second, with fewer decimals for higher rates.
 pub(super) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "–".to_owned(),
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_unit_has_a_line_of_its_own_where_there_is_one() {
+    fn matrix_units_is_none_without_a_rate() {
         let unit = r#", "matrix_unit_operations_per_second": 8e12"#;
         assert_eq!(
             matrix_units(&measured(unit)).as_deref(),
             Some(
-                "matrix units, measured in the same run: 8.0 TOP/s, of which a prompt of 512 uses \
-                 2.5 %\n"
+                "matrix units, measured in the same run: 8.0 TOP/s, of which a prompt of 512 \
+                 tokens uses 2.5 %\n"
             )
         );
         for none in ["", r#", "matrix_unit_operations_per_second": null"#] {

@@ -28,7 +28,7 @@ fn all_stories(root: &Path) -> Result<Vec<String>> {
     text.lines().map(story).collect::<Result<_>>().with_context(|| path.display().to_string())
 }
 
-/// Returns the first part of a story that is divided into `parts`.
+/// Returns the first of `parts` equal parts of a story.
 fn part(story: &str, parts: usize) -> &str {
     let end = story.char_indices().nth(story.chars().count() / parts);
     &story[..end.map_or(0, |(at, _)| at)]

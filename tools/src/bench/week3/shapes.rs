@@ -164,8 +164,7 @@ impl Bench<'_> {
         Ok(SEQUENCES.into_iter().enumerate().map(figure).collect())
     }
 
-    /// Measures the longest inter-token latency of the decoding requests, relative to the usual
-    /// one.
+    /// Measures the longest inter-token latency of the decoding requests, relative to the median.
     fn gaps(&self, model: &Path) -> Result<Vec<Figure>> {
         load::interrupted(&self.trace(), OTHERS, 4 * self.new, 1.0)?;
         let figure = |(policy, options): &(&str, [&str; 4])| {

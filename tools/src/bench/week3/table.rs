@@ -19,8 +19,9 @@ pub(super) fn table(report: &Report) -> String {
     }
     out += "Times are median / 99th percentile of all requests. `rows` is the average per step. \
             `drafts` is accepted / all.\n";
-    out += "`used` is the largest size of all keys and values in a step, in MB (a shared position \
-            counts once per request).\n`held` is the memory reserved at that step, in MB.\n";
+    out += "`used` is the maximum size of the keys and values of all requests in one step, in MB \
+            (a shared position counts once per request).\n\
+            `held` is the memory reserved at that step, in MB.\n";
     for (name, figures) in &report.figures {
         let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
         let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");

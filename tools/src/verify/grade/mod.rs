@@ -41,7 +41,7 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let last = all.pop();
     all.extend(&broken);
     all.extend(&hostile);
-    // This one comes last, because nothing that the other submissions leave behind may change its
+    // This one comes last, to check that the other submissions leave nothing that changes its
     // result.
     all.extend(last);
     let printed = run(v, &folder, &all)?;

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_made_in_the_lines_of_a_body() {
+    fn changed_edits_the_lines_of_the_body() {
         assert_eq!(changed([3, 7, 3, 8], "-").as_deref(), Some("    ä - 1;\n    2"));
         assert_eq!(changed([3, 5, 4, 6], "0").as_deref(), Some("    0"));
         assert_eq!(changed([1, 10, 6, 2], "0").as_deref(), Some("0"));

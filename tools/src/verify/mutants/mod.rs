@@ -34,8 +34,8 @@ mod plant;
 /// Pinned version, because other versions make other changes.
 const VERSION: &str = "27.1.0";
 
-/// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless
-/// (it may be waiting for itself, for example).
+/// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless,
+/// for example because of a deadlock.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Installs the tool in `target/`, plants all of its changes, and tries each.
@@ -165,7 +165,7 @@ impl Copy<'_> {
         bail!("after 12 rounds of removing mutants, the remaining mutants do not compile");
     }
 
-    /// Returns the numbers of the mutants in the copy that the compiler refuses.
+    /// Returns the numbers of the mutants in the copy that the compiler rejects.
     fn refused(&self, files: &BTreeMap<String, Planted>) -> Result<BTreeSet<usize>> {
         let mut command = cargo(&self.tree);
         command.args(["check", "--package", "tiny-llm-reference", "--all-features"]);

@@ -70,7 +70,7 @@ mod tests {
     use crate::curriculum::TaskId;
 
     #[test]
-    fn a_line_of_the_text_leads_to_its_mutant() {
+    fn mutant_at_maps_lines_to_mutants() {
         let mutant = |lines, body: &str| Mutant {
             name: String::new(),
             task: TaskId { feature: "week1-day1".to_owned(), task: 1 },

@@ -63,8 +63,8 @@ impl TokenizerFile {
 
     /// Returns when a space is added before a text:
     ///
-    /// - `never`;
-    /// - `always`: before every piece of text between special tokens;
+    /// - `never`.
+    /// - `always`: before every piece of text between special tokens.
     /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does. It adds no
     ///   space if there already is one. GGUF has no names for these two.
     pub(super) fn space_prefix(&self) -> Result<&'static str> {

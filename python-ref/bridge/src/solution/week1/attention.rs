@@ -8,14 +8,14 @@ exports! {
     class MultiHeadAttention;
 }
 
-/// Softmax over the last axis: `x [..., n]` → the same shape.
+/// Computes softmax over the last axis: `x [..., n]` → the same shape.
 #[pyfunction]
 fn softmax(x: Floats) -> PyResult<Floats> {
     fit!(x = "... n");
     compute(move || rust::softmax(&x.0))
 }
 
-/// `x [..., L, in]`, `weight [out, in]`, `bias [out]` → `[..., L, out]`
+/// Projects `x [..., L, in]` with `weight [out, in]` and `bias [out]` → `[..., L, out]`.
 #[pyfunction]
 #[pyo3(signature = (x, weight, bias=None))]
 fn linear(x: Floats, weight: Floats, bias: Option<Floats>) -> PyResult<Floats> {
@@ -23,14 +23,14 @@ fn linear(x: Floats, weight: Floats, bias: Option<Floats>) -> PyResult<Floats> {
     compute(move || rust::linear(&x.0, &weight.0, optional(&bias)))
 }
 
-/// What [`linear`] takes, and whether there is room for what it returns.
+/// Checks the arguments of [`linear`], and that there is memory for its result.
 pub(super) fn check_linear(x: &Floats, weight: &Floats, bias: Option<&Floats>) -> PyResult<()> {
     let shapes = fit!(x = "... L in", weight = "out in", bias = "out");
     room("the result", &shapes.shape(&["L", "out"]))
 }
 
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and
-/// broadcasts to `[..., L, S]`.
+/// Computes attention: `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`. `mask` is
+/// added to the scores and broadcasts to `[..., L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn scaled_dot_product_attention(
@@ -50,7 +50,7 @@ fn scaled_dot_product_attention(
     })
 }
 
-/// `[B, L, H·D]` → `[B, H, L, D]`
+/// Splits heads: `[B, L, H·D]` → `[B, H, L, D]`.
 #[pyfunction]
 fn split_heads(x: Floats, n_heads: Count) -> PyResult<Floats> {
     let shapes = fit!(x = "B L H·D");
@@ -58,25 +58,25 @@ fn split_heads(x: Floats, n_heads: Count) -> PyResult<Floats> {
     compute(move || rust::split_heads(&x.0, n_heads.0))
 }
 
-/// `[B, H, L, D]` → `[B, L, H·D]`
+/// Merges heads: `[B, H, L, D]` → `[B, L, H·D]`.
 #[pyfunction]
 fn merge_heads(x: Floats) -> PyResult<Floats> {
     fit!(x = "B H L D");
     compute(move || rust::merge_heads(&x.0))
 }
 
-/// `q_proj`, `k_proj`, `v_proj [H·D, E]`, `o_proj [E, H·D]`
+/// Multi-head attention: `q_proj`, `k_proj` and `v_proj [H·D, E]`, `o_proj [E, H·D]`.
 #[pyclass(frozen, get_all)]
 pub(crate) struct MultiHeadAttention {
-    /// `H`
+    /// Number of heads, `H`.
     n_heads: usize,
-    /// `[H·D, E]`
+    /// Weight of the query projection, `[H·D, E]`.
     q_proj: Floats,
-    /// `[H·D, E]`
+    /// Weight of the key projection, `[H·D, E]`.
     k_proj: Floats,
-    /// `[H·D, E]`
+    /// Weight of the value projection, `[H·D, E]`.
     v_proj: Floats,
-    /// `[E, H·D]`
+    /// Weight of the output projection, `[E, H·D]`.
     o_proj: Floats,
 }
 
@@ -95,8 +95,8 @@ impl MultiHeadAttention {
         Ok(Self { n_heads: n_heads.0, q_proj, k_proj, v_proj, o_proj })
     }
 
-    /// `query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to
-    /// `[B, H, L, S]`.
+    /// Computes attention: `query [B, L, E]`, `key` and `value [B, S, E]` → `[B, L, E]`. `mask`
+    /// broadcasts to `[B, H, L, S]`.
     #[pyo3(signature = (query, key, value, mask=None))]
     fn forward(
         &self,

@@ -5,7 +5,7 @@ use crate::{kit::to_messages, prelude::*};
 
 exports! { fn chatml; }
 
-/// The messages, pairs of role and content, in ChatML.
+/// Formats messages, which are pairs of role and content, as ChatML.
 #[pyfunction]
 #[pyo3(signature = (messages, add_generation_prompt=false))]
 fn chatml(messages: Vec<(String, String)>, add_generation_prompt: bool) -> PyResult<String> {

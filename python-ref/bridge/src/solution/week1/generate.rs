@@ -11,7 +11,7 @@ exports! {
     choice FinishReason;
 }
 
-/// The index of the largest of `logits [V]`; of equal ones, the first.
+/// Returns the index of the largest of `logits [V]`. Of equal logits, returns the first.
 #[pyfunction]
 fn argmax(logits: Floats) -> PyResult<u32> {
     fit!(logits = "V");
@@ -19,7 +19,7 @@ fn argmax(logits: Floats) -> PyResult<u32> {
     call(move || rust::argmax(&logits.to_vec()))
 }
 
-/// Logits `[V]` of the token that follows `tokens [L]`.
+/// Returns the logits `[V]` of the token that follows `tokens [L]`.
 #[pyfunction]
 fn next_token_logits(model: Model, tokens: Ids<1>) -> PyResult<Floats> {
     let tokens = tokens.to_vec();
@@ -27,16 +27,15 @@ fn next_token_logits(model: Model, tokens: Ids<1>) -> PyResult<Floats> {
     call(move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
 }
 
-/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of
-/// `stop_tokens`.
+/// The limits that end a generation.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Limits {
-    /// At most so many new tokens.
+    /// Maximum number of new tokens.
     max_new_tokens: usize,
-    /// At most so many tokens, prompt included.
+    /// Maximum number of tokens, including the prompt.
     context: usize,
-    /// Each of these ends the text and is no part of it.
+    /// Tokens that end the text and are not part of it.
     stop_tokens: HashSet<u32>,
 }
 
@@ -80,7 +79,7 @@ choice! {
     }
 }
 
-/// What the generation asks Python, and what it is told.
+/// A call from the generation to Python.
 enum Question {
     NextLogits(Vec<u32>),
     Choose(Vec<f32>, Vec<u32>),
@@ -93,8 +92,8 @@ enum Answer {
     End(bool),
 }
 
-/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`.
-/// `on_token` ends the generation by returning something true.
+/// Continues `prompt` with the tokens that `choose(logits, tokens)` picks, where the logits are
+/// those of `next_logits(tokens)`. The generation ends if `on_token(token)` returns a true value.
 #[pyfunction]
 fn generate(
     next_logits: Bound<'_, PyAny>,
@@ -144,10 +143,10 @@ fn generate(
     reason.map(FinishReason::from).map_err(value_error)
 }
 
-/// The token that Python chooses.
+/// Calls `choose` and returns the chosen token.
 ///
 /// # Errors
-/// What `choose` raises; a `ValueError` or `TypeError` if what it returns is no token.
+/// Any exception of `choose`. A `ValueError` or `TypeError` if `choose` does not return a token.
 pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>) -> PyResult<u32> {
     let token: Count = choose.call1((vector(logits), tokens))?.extract()?;
     let token = u32::try_from(token.0).unwrap_or(u32::MAX);
@@ -156,7 +155,7 @@ pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>
 }
 
 impl Model {
-    /// Whether a pass over these tokens can be computed: `rows` sequences of them.
+    /// Checks that a pass over `rows` sequences of as many tokens can be computed.
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;

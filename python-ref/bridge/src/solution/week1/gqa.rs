@@ -14,8 +14,8 @@ exports! {
     class Linear, GroupedQueryAttention;
 }
 
-/// `q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to
-/// `[B, H_q, L, S]`.
+/// Computes attention: `q [B, H_q, L, D]`, `k` and `v [B, H, S, D]` → `[B, H_q, L, D]`. `mask`
+/// broadcasts to `[B, H_q, L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn grouped_query_attention(
@@ -37,7 +37,7 @@ fn grouped_query_attention(
     })
 }
 
-/// `[length, keys]`: 0 keeps a key, −inf removes it.
+/// Returns the causal mask `[length, keys]`: 0 keeps a key, −inf removes it.
 #[pyfunction]
 fn causal_mask(length: Count, keys: Count) -> PyResult<Floats> {
     let (length, keys) = (length.0, keys.0);
@@ -46,7 +46,7 @@ fn causal_mask(length: Count, keys: Count) -> PyResult<Floats> {
     compute(move || rust::causal_mask(length, keys))
 }
 
-/// A projection: `weight [out, in]`, `bias [out]`.
+/// A projection with `weight [out, in]` and an optional `bias [out]`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Linear(Arc<rust::Linear>);
@@ -56,7 +56,7 @@ impl Linear {
         (*self.0).clone()
     }
 
-    /// `[out, in]`
+    /// Returns `[out, in]`.
     pub(crate) fn shape(&self) -> &[usize] {
         self.0.weight.shape()
     }
@@ -72,19 +72,19 @@ impl Linear {
         Ok(Self(Arc::new(rust::Linear { weight: weight.0, bias })))
     }
 
-    /// `[out, in]`
+    /// Weight, `[out, in]`.
     #[getter]
     fn weight(&self) -> Floats {
         Floats(self.0.weight.clone())
     }
 
-    /// `[out]`, or None.
+    /// Bias, `[out]`, or None.
     #[getter]
     fn bias(&self) -> Option<Floats> {
         self.0.bias.clone().map(Floats)
     }
 
-    /// `x [..., L, in]` → `[..., L, out]`
+    /// Computes `x · weightᵀ + bias`: `x [..., L, in]` → `[..., L, out]`.
     fn forward(&self, x: Floats) -> PyResult<Floats> {
         check_linear(&x, &self.weight(), None)?;
         let layer = Arc::clone(&self.0);
@@ -98,29 +98,29 @@ impl Linear {
 }
 
 /// The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an
-/// RMSNorm that the bridge brings: the solution's comes on day 4.
+/// RMSNorm. The bridge provides this norm, because the solution's is written on day 4.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct GroupedQueryAttention {
-    /// `H_q`
+    /// Number of query heads, `H_q`.
     n_heads: usize,
-    /// `H`
+    /// Number of key and value heads, `H`.
     n_kv_heads: usize,
-    /// `[H_q·D, E]`
+    /// Query projection, `[H_q·D, E]`.
     q_proj: Linear,
-    /// `[H·D, E]`
+    /// Key projection, `[H·D, E]`.
     k_proj: Linear,
-    /// `[H·D, E]`
+    /// Value projection, `[H·D, E]`.
     v_proj: Linear,
-    /// `[E, H_q·D]`
+    /// Output projection, `[E, H_q·D]`.
     o_proj: Linear,
-    /// Tables for as many positions as a sequence has, at least.
+    /// RoPE tables with at least as many positions as the longest sequence.
     rope: RopeTables,
-    /// `[D]`, or None.
+    /// Weight of the query norm, `[D]`, or None.
     q_norm: Option<Floats>,
-    /// `[D]`, or None.
+    /// Weight of the key norm, `[D]`, or None.
     k_norm: Option<Floats>,
-    /// What keeps the root of a norm away from 0.
+    /// Number that is added to a norm's mean square, so that its root is not 0.
     norm_eps: f32,
 }
 
@@ -139,12 +139,12 @@ impl GroupedQueryAttention {
         }
     }
 
-    /// `E`
+    /// Returns the width of the layer, `E`.
     pub(super) fn width(&self) -> usize {
         self.q_proj.shape()[1]
     }
 
-    /// Holds the input of a layer against it.
+    /// Checks the input of the layer.
     pub(super) fn check(&self, x: &Floats, mask: Option<&Floats>) -> PyResult<()> {
         let mut shapes = fit!("q_proj": E = self.width(); x = "B L E");
         shapes.set("H_q", self.n_heads, "n_heads");
@@ -207,7 +207,7 @@ impl GroupedQueryAttention {
         })
     }
 
-    /// `x [B, L, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H_q, L, L]`.
+    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`.
     #[pyo3(signature = (x, mask=None))]
     fn forward(&self, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
         self.check(&x, mask.as_ref())?;
@@ -226,7 +226,7 @@ impl GroupedQueryAttention {
     }
 }
 
-/// RMSNorm over the last axis, in f64.
+/// Returns an RMSNorm over the last axis that computes in f64.
 fn head_norm(weight: &Option<Floats>, eps: f32) -> Option<rust::HeadNorm> {
     let weight = weight.as_ref()?.0.clone();
     Some(Box::new(move |x: &Tensor| {

@@ -8,21 +8,21 @@ exports! {
     class SwiGlu;
 }
 
-/// `x · σ(x)`, element by element.
+/// Computes `x · σ(x)`, element by element.
 #[pyfunction]
 fn silu(x: Floats) -> PyResult<Floats> {
     compute(move || rust::silu(&x.0))
 }
 
-/// `gate_proj`, `up_proj [I, E]`, `down_proj [E, I]`
+/// The SwiGLU MLP: `gate_proj` and `up_proj [I, E]`, `down_proj [E, I]`.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct SwiGlu {
-    /// `[I, E]`
+    /// Weight of the gate projection, `[I, E]`.
     gate_proj: Floats,
-    /// `[I, E]`
+    /// Weight of the up projection, `[I, E]`.
     up_proj: Floats,
-    /// `[E, I]`
+    /// Weight of the down projection, `[E, I]`.
     down_proj: Floats,
 }
 
@@ -33,7 +33,7 @@ impl SwiGlu {
         rust::SwiGlu { gate_proj, up_proj, down_proj }
     }
 
-    /// `E`
+    /// Returns the width of the MLP, `E`.
     pub(super) fn width(&self) -> usize {
         self.gate_proj.0.shape()[1]
     }
@@ -47,7 +47,7 @@ impl SwiGlu {
         Ok(Self { gate_proj, up_proj, down_proj })
     }
 
-    /// `x [..., L, E]` → `[..., L, E]`
+    /// Computes the MLP: `x [..., L, E]` → `[..., L, E]`.
     fn forward(&self, x: Floats) -> PyResult<Floats> {
         let inner = self.gate_proj.0.shape()[0];
         let shapes = fit!("gate_proj": I = inner, E = self.width(); x = "... L E");

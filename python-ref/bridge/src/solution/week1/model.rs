@@ -14,7 +14,7 @@ use crate::{kit::named, prelude::*};
 
 exports! { class Embedding, TransformerBlock, Model; }
 
-/// One row per token: `weight [V, E]`.
+/// A table with one row per token: `weight [V, E]`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Embedding(Arc<rust::Embedding>);
@@ -33,13 +33,13 @@ impl Embedding {
         Ok(Self(Arc::new(rust::Embedding { weight: weight.0 })))
     }
 
-    /// `[V, E]`
+    /// Weight, `[V, E]`.
     #[getter]
     fn weight(&self) -> Floats {
         Floats(self.0.weight.clone())
     }
 
-    /// `[B, L]` → `[B, L, E]`
+    /// Embeds tokens: `[B, L]` → `[B, L, E]`.
     fn forward(&self, tokens: Ids<2>) -> PyResult<Floats> {
         let tokens = tokens.into_rows();
         vocabulary("tokens", &tokens, self.shape()[0])?;
@@ -48,7 +48,7 @@ impl Embedding {
         compute(move || embedding.forward(&tokens))
     }
 
-    /// The tied output head: `x [..., L, E]` → `[..., L, V]`
+    /// Applies the table as a tied output head: `x [..., L, E]` → `[..., L, V]`.
     fn as_output(&self, x: Floats) -> PyResult<Floats> {
         let shapes = fit!("weight": V = self.shape()[0], E = self.shape()[1]; x = "... L E");
         room("the logits", &shapes.shape(&["L", "V"]))?;
@@ -61,15 +61,15 @@ impl Embedding {
     }
 }
 
-/// One layer: attention and MLP, each behind a norm and beside a residual connection.
+/// One layer: attention and MLP, each with a norm before it and a residual connection around it.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct TransformerBlock {
-    /// Before attention.
+    /// Norm before attention.
     input_norm: RmsNorm,
     /// Self-attention.
     attention: GroupedQueryAttention,
-    /// Before the MLP.
+    /// Norm before the MLP.
     post_attention_norm: RmsNorm,
     /// The gated MLP.
     mlp: SwiGlu,
@@ -103,7 +103,7 @@ impl TransformerBlock {
         Ok(Self { input_norm, attention, post_attention_norm, mlp })
     }
 
-    /// `x [B, L, E]` → `[B, L, E]`
+    /// Computes the block: `x [B, L, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`.
     #[pyo3(signature = (x, mask=None))]
     fn forward(&self, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
         self.attention.check(&x, mask.as_ref())?;
@@ -122,7 +122,7 @@ impl TransformerBlock {
 pub(crate) struct Model(pub Arc<rust::Model>);
 
 impl Model {
-    /// Whether there is room for a pass over `rows` sequences of `length` tokens.
+    /// Checks the RoPE tables and memory for a pass over `rows` sequences of `length` tokens.
     pub(super) fn fits(&self, rows: usize, length: usize) -> PyResult<()> {
         let config = &self.0.config;
         let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
@@ -134,7 +134,7 @@ impl Model {
         room("the logits", &[rows, length, config.vocab_size])
     }
 
-    /// Rows of tokens that a pass can be computed over.
+    /// Returns the rows of `tokens`, after checking that a pass over them can be computed.
     fn checked(&self, tokens: Ids<2>) -> PyResult<ndarray::Array2<u32>> {
         let tokens = tokens.into_rows();
         refuse_if!(tokens.nrows() == 0; "tokens", format_args!("shape {:?}", tokens.shape());
@@ -177,7 +177,7 @@ impl Model {
         })))
     }
 
-    /// A model from named arrays; the names are those of Hugging Face checkpoints.
+    /// Builds a model from named arrays. The names are those of Hugging Face checkpoints.
     #[staticmethod]
     fn build(config: &ModelConfig, weights: HashMap<String, Floats>) -> PyResult<Self> {
         let config = config.0.clone();
@@ -190,30 +190,30 @@ impl Model {
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
-    /// What the checkpoint's `config.json` says.
+    /// The settings in the checkpoint's `config.json`.
     #[getter]
     fn config(&self) -> ModelConfig {
         ModelConfig(self.0.config.clone())
     }
 
-    /// The longest sequence.
+    /// Returns the maximum length of a sequence, in tokens.
     fn context(&self) -> PyResult<usize> {
         let model = Arc::clone(&self.0);
         call(move || model.context())
     }
 
-    /// `[B, L]` → logits `[B, L, V]`
+    /// Computes the logits of every position: `[B, L]` → `[B, L, V]`.
     fn forward(&self, tokens: Ids<2>) -> PyResult<Floats> {
         let tokens = self.checked(tokens)?;
         let model = Arc::clone(&self.0);
         compute(move || model.forward(&tokens))
     }
 
-    /// What each part of the model gives, in the order of computation.
+    /// Returns the output of each part of the model, in the order of computation.
     ///
-    /// `embedding`, then for each layer `layers.0.input_norm`, `.attention`,
-    /// `.post_attention_norm`, `.mlp` and `layers.0` itself, then `norm` and `logits`. Each part
-    /// gets what the solution's own parts before it gave; `logits` alone is the result of
+    /// The parts are `embedding`, then for each layer `layers.0.input_norm`, `.attention`,
+    /// `.post_attention_norm`, `.mlp` and `layers.0` itself, then `norm` and `logits`. The input of
+    /// each part is the output of the solution's own parts before it. Only `logits` is computed by
     /// `forward`.
     fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2>) -> PyResult<Bound<'py, PyDict>> {
         let tokens = self.checked(tokens)?;

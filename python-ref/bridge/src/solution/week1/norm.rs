@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { class RmsNorm; }
 
-/// `x / √(mean(x²) + eps) · weight` over the last axis; `weight [E]`.
+/// RMSNorm with `weight [E]`: `x / √(mean(x²) + eps) · weight` over the last axis.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct RmsNorm(rust::RmsNorm);
@@ -15,7 +15,7 @@ impl RmsNorm {
         self.0.clone()
     }
 
-    /// `[E]`
+    /// Returns `[E]`.
     pub(super) fn shape(&self) -> &[usize] {
         self.0.weight.shape()
     }
@@ -29,19 +29,19 @@ impl RmsNorm {
         Ok(Self(rust::RmsNorm { weight: weight.0, eps: eps.0 }))
     }
 
-    /// `[E]`
+    /// Weight, `[E]`.
     #[getter]
     fn weight(&self) -> Floats {
         Floats(self.0.weight.clone())
     }
 
-    /// Keeps the root away from 0.
+    /// Number that is added to the mean square, so that the root is not 0.
     #[getter]
     fn eps(&self) -> f32 {
         self.0.eps
     }
 
-    /// `x [..., E]` → the same shape
+    /// Normalises `x [..., E]` → the same shape.
     fn forward(&self, x: Floats) -> PyResult<Floats> {
         fit!("weight": E = self.shape()[0]; x = "... E");
         let norm = self.to_rust();

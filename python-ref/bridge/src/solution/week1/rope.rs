@@ -10,7 +10,7 @@ exports! {
     choice RopeForm;
 }
 
-/// `base^(−2i/D)` for each pair of a head, `[D/2]`.
+/// Returns `base^(−2i/D)` for each pair `i` of a head, `[D/2]`.
 #[pyfunction]
 fn inverse_frequencies(head_dim: Count, base: Real) -> PyResult<Floats> {
     let head_dim = head_dim.0;
@@ -21,20 +21,20 @@ fn inverse_frequencies(head_dim: Count, base: Real) -> PyResult<Floats> {
     call(move || rust::inverse_frequencies(head_dim, base)).map(|frequencies| vector(&frequencies))
 }
 
-/// RoPE turns pairs.
+/// Rejects a head size that is odd or 0, because RoPE rotates pairs.
 fn even(argument: &str, head_dim: usize) -> PyResult<()> {
     refuse_if!(head_dim == 0 || !head_dim.is_multiple_of(2);
         argument, format_args!("a head size of {head_dim}"); "an even number from 2 on");
     Ok(())
 }
 
-/// Cosine and sine of every angle: `cos`, `sin [P, D/2]`.
+/// The cosine and sine of every angle: `cos` and `sin [P, D/2]`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct RopeTables(pub Arc<rust::RopeTables>);
 
 impl RopeTables {
-    /// `P`
+    /// Returns the number of positions, `P`.
     pub(super) fn positions(&self) -> usize {
         self.0.cos.shape()[0]
     }
@@ -51,20 +51,20 @@ impl RopeTables {
             .map(|tables| Self(Arc::new(tables)))
     }
 
-    /// Tables from their two fields, without the solution's constructor.
+    /// Creates tables from arrays `[P, D/2]`, without the solution's constructor.
     #[staticmethod]
     fn from_arrays(cos: Floats, sin: Floats) -> PyResult<Self> {
         fit!(cos = "P D/2", sin = "P D/2");
         Ok(Self(Arc::new(rust::RopeTables { cos: cos.0, sin: sin.0 })))
     }
 
-    /// `[P, D/2]`
+    /// Cosines, `[P, D/2]`.
     #[getter]
     fn cos(&self) -> Floats {
         Floats(self.0.cos.clone())
     }
 
-    /// `[P, D/2]`
+    /// Sines, `[P, D/2]`.
     #[getter]
     fn sin(&self) -> Floats {
         Floats(self.0.sin.clone())
@@ -79,7 +79,7 @@ impl RopeTables {
     }
 }
 
-/// Holds a head against the tables that turn it; `argument` is whose head it is.
+/// Checks that the RoPE tables fit a head size. `argument` is the argument that has the head.
 pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -> PyResult<()> {
     even(argument, head_dim)?;
     let found = 2 * tables.0.cos.shape()[1];
@@ -88,8 +88,8 @@ pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -
     Ok(())
 }
 
-/// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at
-/// position `offset + l`.
+/// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape. Row `l` is at position
+/// `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_interleaved(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Floats> {
@@ -97,8 +97,8 @@ fn rope_interleaved(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Fl
     compute(move || rust::rope_interleaved(&x.0, &tables.0, offset))
 }
 
-/// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at
-/// position `offset + l`.
+/// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape. Row `l` is at position
+/// `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_half_split(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Floats> {
@@ -106,7 +106,7 @@ fn rope_half_split(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Flo
     compute(move || rust::rope_half_split(&x.0, &tables.0, offset))
 }
 
-/// The offset of `x [..., L, D]` in tables that have all of its positions.
+/// Returns the offset of `x [..., L, D]`, after checking that `tables` has all of its positions.
 fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<usize> {
     let shapes = fit!(x = "... L D");
     check_rope("x", shapes.size("D"), tables)?;
@@ -119,15 +119,15 @@ fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<us
 }
 
 choice! {
-    /// Which two numbers of a head are a pair.
+    /// The two elements of a head that form a pair.
     RopeForm = rust::RopeForm {
         Interleaved = "interleaved",
         HalfSplit = "half-split",
     }
 }
 
-/// RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same
-/// shape as `x`.
+/// Applies RoPE with a separate position for every row: `x [B, H, L, D]`, `positions [B, L]` → the
+/// same shape as `x`.
 #[pyfunction]
 fn rope_at_positions(
     x: Floats,
@@ -147,8 +147,8 @@ fn rope_at_positions(
     compute(move || rust::rope_at_positions(&x.0, &tables.0, &positions, form.into()))
 }
 
-/// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same
-/// shape
+/// Reorders the rows of a projection from the half-split form to the interleaved form:
+/// `weight [n_heads·D, E]` → the same shape.
 #[pyfunction]
 fn half_split_to_interleaved(weight: Floats, n_heads: Count) -> PyResult<Floats> {
     let shapes = fit!(weight = "n_heads·D E");

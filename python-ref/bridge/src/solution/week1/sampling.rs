@@ -1,4 +1,4 @@
-//! Day 7. What Rust changes in place is returned here.
+//! Day 7. Functions that change logits in place in Rust return them here.
 
 use super::rust::sampling as rust;
 use crate::prelude::*;
@@ -8,14 +8,14 @@ exports! {
     class Rng, SamplerOptions, Sampler;
 }
 
-/// Logits `[V]` of which each is a number or −inf.
+/// Returns `logits [V]`, after checking that each is finite or −inf.
 fn checked(logits: Floats) -> PyResult<Vec<f32>> {
     fit!(logits = "V");
     every("logits", &logits.0, "numbers, or −inf for what is ruled out", |x| x < f32::INFINITY)?;
     Ok(logits.to_vec())
 }
 
-/// Logits of which one at least is a number.
+/// Returns `logits [V]`, after also checking that at least one is finite.
 fn possible(logits: Floats) -> PyResult<Vec<f32>> {
     let logits = checked(logits)?;
     refuse_if!(logits.iter().all(|x| *x == f32::NEG_INFINITY); "logits", "−inf throughout";
@@ -23,7 +23,7 @@ fn possible(logits: Floats) -> PyResult<Vec<f32>> {
     Ok(logits)
 }
 
-/// The option `argument`, if `fine` holds for it.
+/// Returns the value of an option, or an error if `fine` is false for it.
 fn option(argument: &str, x: f32, expected: &str, fine: impl Fn(f32) -> bool) -> PyResult<f32> {
     if fine(x) { Ok(x) } else { Err(wrong(argument, x, expected)) }
 }
@@ -44,7 +44,7 @@ fn penalty_of(argument: &str, x: Real) -> PyResult<f32> {
     option(argument, x.0, "a number above 0", |x| x > 0.0)
 }
 
-/// Refuses to divide logits beyond what f32 can hold.
+/// Checks that dividing the logits by `by` does not overflow f32.
 fn stay_finite(argument: &str, by: f32, logits: &[f32]) -> PyResult<()> {
     let largest = logits.iter().filter(|x| x.is_finite()).fold(0f32, |m, x| m.max(x.abs()));
     if (largest / by).is_finite() {
@@ -65,7 +65,7 @@ fn shaped(
     Ok(vector(&logits))
 }
 
-/// Divides `logits [V]` by `temperature`; at 0 only the largest stays.
+/// Divides `logits [V]` by `temperature`. If it is 0, keeps only the largest logit.
 #[pyfunction]
 fn apply_temperature(logits: Floats, temperature: Real) -> PyResult<Floats> {
     let (logits, temperature) = (checked(logits)?, temperature_of(temperature)?);
@@ -75,7 +75,7 @@ fn apply_temperature(logits: Floats, temperature: Real) -> PyResult<Floats> {
     shaped(logits, move |logits| rust::apply_temperature(logits, temperature))
 }
 
-/// Keeps the `k` largest of `logits [V]`; 0 keeps all.
+/// Keeps the `k` largest of `logits [V]`. If `k` is 0, keeps all.
 #[pyfunction]
 fn top_k(logits: Floats, k: Count) -> PyResult<Floats> {
     shaped(checked(logits)?, move |logits| rust::top_k(logits, k.0))
@@ -95,8 +95,8 @@ fn min_p(logits: Floats, p: Real) -> PyResult<Floats> {
     shaped(logits, move |logits| rust::min_p(logits, p))
 }
 
-/// Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`,
-/// a negative one multiplied.
+/// Makes every token of `seen` less likely. Divides positive `logits [V]` by `penalty` and
+/// multiplies negative ones by it.
 #[pyfunction]
 fn repetition_penalty(logits: Floats, seen: Ids<1>, penalty: Real) -> PyResult<Floats> {
     let (logits, penalty) = (checked(logits)?, penalty_of("penalty", penalty)?);
@@ -107,7 +107,7 @@ fn repetition_penalty(logits: Floats, seen: Ids<1>, penalty: Real) -> PyResult<F
     shaped(logits, move |logits| rust::repetition_penalty(logits, &seen, penalty))
 }
 
-/// A seeded generator, SplitMix64.
+/// A seeded random number generator, SplitMix64.
 #[pyclass(from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Rng(rust::Rng);
@@ -119,12 +119,12 @@ impl Rng {
         catch(|| rust::Rng::new(seed.0)).map(Self)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     fn next_u64(&mut self) -> PyResult<u64> {
         catch(|| self.0.next_u64())
     }
 
-    /// The next number in `[0, 1)`.
+    /// Returns the next number in `[0, 1)`.
     fn uniform(&mut self) -> PyResult<f64> {
         catch(|| self.0.uniform())
     }
@@ -134,7 +134,7 @@ impl Rng {
     }
 }
 
-/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`.
+/// Returns the token at which the sum of `softmax(logits)`, in id order, first exceeds `uniform`.
 #[pyfunction]
 fn draw(logits: Floats, uniform: Double) -> PyResult<u32> {
     let (logits, uniform) = (possible(logits)?, uniform.0);
@@ -142,7 +142,7 @@ fn draw(logits: Floats, uniform: Double) -> PyResult<u32> {
     call(move || rust::draw(&logits, uniform))
 }
 
-/// What shapes the distribution; without arguments it stays as the model gave it.
+/// The options of a sampler. The defaults leave the model's distribution unchanged.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct SamplerOptions {
@@ -166,7 +166,7 @@ impl SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// Refuses options that would divide logits of this size beyond what f32 can hold.
+    /// Rejects options with which logits of this size could overflow f32.
     pub(crate) fn stay_finite(&self, logits: &[f32]) -> PyResult<()> {
         let Self { temperature, repetition_penalty, .. } = *self;
         // A penalty divides a logit or multiplies it.
@@ -216,8 +216,8 @@ impl SamplerOptions {
     }
 }
 
-/// All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it
-/// is.
+/// A sampler: applies all options in order, then draws a token. It copies `rng`, so its draws do
+/// not change `rng`.
 #[pyclass]
 pub(crate) struct Sampler {
     options: SamplerOptions,
@@ -232,7 +232,7 @@ impl Sampler {
         Self { options, sampler: Kept::new(sampler) }
     }
 
-    /// The next token, chosen from `logits [V]` after the tokens `seen` so far.
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far.
     fn choose(&mut self, logits: Floats, seen: Ids<1>) -> PyResult<u32> {
         let (logits, seen) = (possible(logits)?, seen.to_vec());
         vocabulary("seen", &seen, logits.len())?;

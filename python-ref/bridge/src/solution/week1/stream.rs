@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { class TextStream; }
 
-/// Turns the bytes of one token after another into text.
+/// Turns the bytes of successive tokens into text.
 #[pyclass]
 pub(crate) struct TextStream(Kept<rust::TextStream>);
 
@@ -16,13 +16,13 @@ impl TextStream {
         Self(Kept::new(rust::TextStream::default()))
     }
 
-    /// Takes the bytes of the next token and returns all text that is now certain.
+    /// Takes the bytes of the next token and returns all text that is now complete.
     fn push(&mut self, bytes: &[u8]) -> PyResult<String> {
         let bytes = bytes.to_vec();
         self.0.call(move |stream| stream.push(&bytes))
     }
 
-    /// The end of the text: what is still held back will not be completed.
+    /// Ends the text and returns the rest of it. An incomplete character becomes U+FFFD.
     fn finish(&mut self) -> PyResult<String> {
         self.0.call(rust::TextStream::finish)
     }

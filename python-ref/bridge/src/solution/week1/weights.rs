@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 exports! { fn to_f32, load_model; }
 
-/// Stored values as float32. `dtype` is spelled as in a safetensors header: `F32`, `F16`, `BF16`.
+/// Decodes stored values to float32. `dtype` is a name as in safetensors: `F32`, `F16` or `BF16`.
 #[pyfunction]
 #[pyo3(signature = (bytes, dtype, shape, name="tensor"))]
 fn to_f32(bytes: &[u8], dtype: &str, shape: Vec<Count>, name: &str) -> PyResult<Floats> {
@@ -17,7 +17,7 @@ fn to_f32(bytes: &[u8], dtype: &str, shape: Vec<Count>, name: &str) -> PyResult<
     room("the result", &shape)?;
     let dtype: Dtype = serde_json::from_value(dtype.into())
         .map_err(|error| PyValueError::new_err(format!("dtype: {error}")))?;
-    // In bits: some types have fewer than a byte has.
+    // In bits, because an element of some types is smaller than a byte.
     let bits = shape.iter().product::<usize>().checked_mul(dtype.bitsize());
     refuse_if!(bits != bytes.len().checked_mul(8); "bytes", format_args!("{} bytes", bytes.len());
         "as many as {dtype} of shape {shape:?} has");

@@ -8,8 +8,8 @@ use crate::prelude::*;
 
 exports! { fn attend_two_pass; }
 
-/// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up
-/// to S → `[G, D]`
+/// Computes attention: `q [G, D]`, `keys [S, D]`, `values [S, D]` → `[G, D]`. Keys and values are
+/// split into runs of `lengths` positions, which add up to `S`.
 #[pyfunction]
 fn attend_two_pass(
     q: Floats,

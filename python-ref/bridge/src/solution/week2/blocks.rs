@@ -1,4 +1,4 @@
-//! Days 3 and 4: rows of blocks, and the errors, which in Rust stand in `blocks::error`.
+//! Days 3 and 4: rows of blocks, and errors, which in Rust are in `blocks::error`.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -7,12 +7,12 @@ use crate::prelude::*;
 
 exports! { fn dequantize_row, quantize_row, rms_error, relative_error, round_trip_error; }
 
-/// A type as llama.cpp writes it: `Q4_0`.
+/// Parses the name of a type as llama.cpp writes it, such as `Q4_0`.
 pub(crate) fn type_named(name: &str) -> PyResult<TensorType> {
     name.parse().map_err(|error| PyValueError::new_err(format!("tensor_type: {error}")))
 }
 
-/// Refuses a row that is no whole number of blocks.
+/// Rejects a row that is not a whole number of blocks.
 pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyResult<()> {
     let block = of.block_len();
     if cols.is_multiple_of(block) {
@@ -22,20 +22,20 @@ pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyRes
     Err(wrong(argument, format_args!("{cols} weights in a row"), expected))
 }
 
-/// A row that can be stored in a type.
+/// Checks that a row can be stored in a type.
 fn storable(tensor_type: TensorType, x: &Floats) -> PyResult<()> {
     fit!(x = "cols");
     whole_blocks("x", x.0.len(), tensor_type)?;
     if matches!(tensor_type, TensorType::F32 | TensorType::BF16) {
         return every("x", &x.0, "finite numbers", f32::is_finite);
     }
-    // Blocks keep their scales as half-precision numbers.
+    // Blocks store their scales as f16.
     let largest = half::f16::MAX.to_f32();
     let expected = format!("numbers of at most {largest} in size, which half precision can hold");
     every("x", &x.0, &expected, |x| x.abs() <= largest)
 }
 
-/// The weights of a row of blocks; `tensor_type` as llama.cpp writes it: `Q4_0`.
+/// Decodes a row of blocks to weights. `tensor_type` is llama.cpp's name, such as `Q4_0`.
 #[pyfunction]
 fn dequantize_row(tensor_type: &str, bytes: &[u8]) -> PyResult<Floats> {
     let tensor_type = type_named(tensor_type)?;
@@ -52,7 +52,7 @@ fn dequantize_row(tensor_type: &str, bytes: &[u8]) -> PyResult<Floats> {
     })
 }
 
-/// The blocks of a row of weights, `x [cols]`.
+/// Encodes a row of weights, `x [cols]`, as blocks.
 #[pyfunction]
 fn quantize_row(tensor_type: &str, x: Floats) -> PyResult<Octets> {
     let tensor_type = type_named(tensor_type)?;
@@ -64,27 +64,27 @@ fn quantize_row(tensor_type: &str, x: Floats) -> PyResult<Octets> {
     })
 }
 
-/// Two rows of the same length.
+/// Returns two rows, after checking that they have the same length.
 fn pair(x: &Floats, y: &Floats) -> PyResult<(Vec<f32>, Vec<f32>)> {
     fit!(x = "n", y = "n");
     Ok((x.to_vec(), y.to_vec()))
 }
 
-/// The root of the mean squared difference of `x [n]` and `y [n]`.
+/// Returns the root mean square of the differences between `x [n]` and `y [n]`.
 #[pyfunction]
 fn rms_error(x: Floats, y: Floats) -> PyResult<f64> {
     let (x, y) = pair(&x, &y)?;
     call(move || rust::error::rms_error(&x, &y))
 }
 
-/// The error of `y [n]` as a share of the original, `x [n]`.
+/// Returns the error of `y [n]` relative to the original, `x [n]`.
 #[pyfunction]
 fn relative_error(x: Floats, y: Floats) -> PyResult<f64> {
     let (x, y) = pair(&x, &y)?;
     call(move || rust::error::relative_error(&x, &y))
 }
 
-/// The relative error of a row `x [cols]` that was stored in a type and read again.
+/// Returns the relative error of a row `x [cols]` that is stored in a type and read back.
 #[pyfunction]
 fn round_trip_error(tensor_type: &str, x: Floats) -> PyResult<f64> {
     let tensor_type = type_named(tensor_type)?;

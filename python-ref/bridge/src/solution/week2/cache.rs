@@ -13,7 +13,7 @@ exports! {
 }
 
 choice! {
-    /// How cached numbers are stored.
+    /// How cached keys and values are stored.
     CacheType = rust::CacheType {
         F32 = "f32",
         F16 = "f16",
@@ -22,7 +22,7 @@ choice! {
 }
 
 impl CacheType {
-    /// The name in Python.
+    /// Returns the name in Python.
     pub(super) fn shown(self) -> &'static str {
         match self {
             Self::F32 => "CacheType.F32",
@@ -32,7 +32,7 @@ impl CacheType {
     }
 }
 
-/// Cached numbers as float32, of a cache that `holds_q8` or doesn't.
+/// Returns cached keys or values as float32. `holds_q8` says whether they are packed q8_0 rows.
 pub(crate) fn numbers(cells: rust::Cells<'_>, head_dim: usize, holds_q8: bool) -> Vec<f32> {
     match cells {
         rust::Cells::F32(words) if holds_q8 => {
@@ -46,7 +46,7 @@ pub(crate) fn numbers(cells: rust::Cells<'_>, head_dim: usize, holds_q8: bool) -
     }
 }
 
-/// Refuses a cache that there is no room for, keys and values together.
+/// Checks the sizes of a cache, and that there is memory for its keys and values.
 pub(crate) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
     let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
     let named = [
@@ -63,7 +63,7 @@ pub(crate) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<
     room_for("the cache", &named.map(|(_, n)| n), number)
 }
 
-/// Keys and values of every position of every sequence.
+/// A cache with room for the keys and values of every position of every sequence.
 #[pyclass]
 pub(crate) struct DenseCache {
     cache: Kept<rust::DenseCache>,
@@ -116,7 +116,7 @@ impl DenseCache {
         self.cache.call(move |cache| cache.write(layer, sequence, position, &keys, &values))
     }
 
-    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32.
+    /// Returns keys and values `[n, D]` of a head's positions `start` to `end` − 1, as float32.
     fn run(
         &self,
         layer: Count,

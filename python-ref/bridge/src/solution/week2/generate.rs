@@ -15,13 +15,13 @@ use crate::prelude::*;
 
 exports! { class Session; }
 
-/// A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the
-/// end of its part; the next call waits for that.
+/// A model and a cache with one sequence. After Ctrl-C, a call continues in the background until it
+/// is done or calls Python. The next call waits for that.
 #[pyclass]
 pub(crate) struct Session {
     session: Kept<rust::Session>,
     vocab_size: usize,
-    /// How many positions both the cache and the model have room for.
+    /// Maximum number of positions, in both the cache and the model.
     context: usize,
 }
 
@@ -42,7 +42,7 @@ impl Session {
         Ok(Self { session: Kept::new(session), vocab_size, context: usable })
     }
 
-    /// Logits `[V]` after the last of `tokens`, which follow those in the cache.
+    /// Appends `tokens` to the sequence, and returns the logits `[V]` after the last of them.
     fn feed(&mut self, tokens: Ids<1>, chunk: Count) -> PyResult<Floats> {
         let (tokens, context) = (tokens.to_vec(), self.context);
         vocabulary("tokens", &tokens, self.vocab_size)?;
@@ -56,7 +56,7 @@ impl Session {
         Ok(vector(&logits?))
     }
 
-    /// New tokens, of which `choose(logits, tokens)` picks each.
+    /// Returns new tokens, each of which `choose(logits, tokens)` picks.
     fn generate(
         &mut self,
         prompt: Ids<1>,
@@ -84,18 +84,18 @@ impl Session {
         self.session.converse(work, answer)?
     }
 
-    /// Forgets what the sequence does not have in common with `tokens`, and their last token.
+    /// Truncates the sequence to its common prefix with `tokens`, without their last token.
     fn keep_prefix(&mut self, tokens: Ids<1>) -> PyResult<()> {
         let tokens = tokens.to_vec();
         self.session.call(move |session| session.keep_prefix(&tokens))
     }
 
-    /// The sequence so far.
+    /// Returns the sequence so far.
     fn tokens(&self) -> PyResult<Vec<u32>> {
         self.session.call(|session| session.tokens().to_vec())
     }
 
-    /// How many positions have been computed so far.
+    /// Returns how many positions have been computed so far.
     fn computed(&self) -> PyResult<usize> {
         self.session.call(|session| session.cache().computed())
     }
@@ -105,8 +105,8 @@ impl Session {
     }
 }
 
-/// The logits after these tokens, of which one is to be chosen.
+/// The logits to choose from, and the tokens before them.
 type Choice = (Vec<f32>, Vec<u32>);
 
-/// Asks Python to choose.
+/// A function that asks Python to choose a token.
 type Ask<'a> = dyn FnMut(Choice) -> u32 + 'a;

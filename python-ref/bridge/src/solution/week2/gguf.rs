@@ -1,4 +1,4 @@
-//! Day 2: a GGUF file, as it is read.
+//! Day 2: reading a GGUF file.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ exports! {
     class Gguf;
 }
 
-/// A GGUF file, as it is read.
+/// A GGUF file that is open for reading.
 #[pyclass(frozen)]
 pub(crate) struct Gguf(Arc<rust::Gguf>);
 
@@ -25,20 +25,20 @@ type Typed<'py> = (&'static str, Bound<'py, PyAny>);
 
 #[pymethods]
 impl Gguf {
-    /// Maps a file.
+    /// Maps a GGUF file into memory.
     #[staticmethod]
     fn open(path: PathBuf) -> PyResult<Self> {
         let path = located(path)?;
         attempt(move || rust::Gguf::open(&path)).map(|gguf| Self(Arc::new(gguf)))
     }
 
-    /// Of each key the name of its type, `U32` or `Array U32`, and its value.
+    /// Returns each key with the name of its type, such as `U32` or `Array U32`, and its value.
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Typed<'py>)>> {
         self.0.metadata.iter().map(|(key, value)| Ok((key.to_owned(), typed(py, value)?))).collect()
     }
 
-    /// Of each tensor its name, shape (slowest axis first), type, and its first byte and the one
-    /// after its last, from the start of the file.
+    /// Returns each tensor's name, shape (slowest axis first), type, first byte and end. Bytes are
+    /// counted from the start of the file.
     fn tensors(&self) -> PyResult<Vec<Placed>> {
         let gguf = Arc::clone(&self.0);
         call(move || {
@@ -56,7 +56,7 @@ impl Gguf {
         })
     }
 
-    /// A tensor's bytes.
+    /// Returns a tensor's bytes.
     fn bytes_of(&self, name: &str) -> PyResult<Octets> {
         let tensor = self.0.tensor(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         room_for("the bytes", &[tensor.size], 1)?;
@@ -69,10 +69,10 @@ impl Gguf {
     }
 }
 
-/// The most that a written file's tensors are moved apart.
+/// Maximum alignment of the tensors in a written file.
 const MAX_ALIGNMENT: usize = 1 << 20;
 
-/// An alignment that a file can be written with.
+/// Returns an alignment, after checking that a file can be written with it.
 pub(super) fn checked_alignment(alignment: Count) -> PyResult<usize> {
     let alignment = power_of_two(alignment)?;
     refuse_if!(alignment > MAX_ALIGNMENT; "alignment", alignment; "at most {MAX_ALIGNMENT}");
@@ -84,7 +84,7 @@ fn power_of_two(alignment: Count) -> PyResult<usize> {
     Ok(alignment.0)
 }
 
-/// Where the data section begins, behind a table that ends at `position`.
+/// Returns where the data section begins, after a table that ends at `position`.
 #[pyfunction]
 fn data_start(position: Count, alignment: Count) -> PyResult<usize> {
     let alignment = power_of_two(alignment)?;

@@ -5,10 +5,10 @@ use crate::prelude::*;
 
 exports! { fn quantize_activations; }
 
-/// Super-blocks in arrays.
+/// Super-blocks as arrays.
 pub(super) type SuperBlocks = (Floats, Floats, Floats);
 
-/// Values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`.
+/// Returns values `[super_blocks, 256]`, sums `[super_blocks, 16]`, scales `[super_blocks, 8]`.
 pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
     let values =
         super_blocks.iter().flat_map(|super_block| super_block.values.map(f32::from)).collect();
@@ -23,20 +23,20 @@ pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
     )
 }
 
-/// How many activations may share a scale.
+/// Checks how many activations share a scale.
 pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
     refuse_if!(![BLOCK, SUPER_BLOCK].contains(&per_scale.0); "per_scale", per_scale.0;
         "{BLOCK} or {SUPER_BLOCK}");
     Ok(per_scale.0)
 }
 
-/// Refuses activations of which integers could not say what they were.
+/// Rejects activations that are not finite, because integers can't represent them.
 pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[super_blocks, 256]`, sums
-/// `[super_blocks, 16]`, scales `[super_blocks, 8]`
+/// Quantizes `x [cols]`, with a scale for every `per_scale` (32 or 256) activations → values
+/// `[super_blocks, 256]`, sums `[super_blocks, 16]`, scales `[super_blocks, 8]`.
 #[pyfunction]
 fn quantize_activations(x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let per_scale = checked_per_scale(per_scale)?;
@@ -44,7 +44,7 @@ fn quantize_activations(x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     finite(&x)?;
     call(move || {
         let x = x.to_vec();
-        // The super-blocks held other numbers before.
+        // The super-blocks begin with other numbers, all of which must be overwritten.
         let used = Int8SuperBlock {
             values: [99; SUPER_BLOCK],
             sums: [99 * SUM as i16; SUPER_BLOCK / SUM],

@@ -16,10 +16,10 @@ use crate::prelude::*;
 
 exports! { fn rungs, quantize, matmul; }
 
-/// More threads than the processor of any small machine runs.
+/// Maximum number of threads, more than any small machine runs.
 const MAX_THREADS: usize = 256;
 
-/// Names of the rungs that this machine can run, slowest first.
+/// Returns the names of the rungs that this machine can run, slowest first.
 #[pyfunction]
 fn rungs() -> Vec<&'static str> {
     Rung::available().into_iter().map(Rung::name).collect()
@@ -29,7 +29,7 @@ fn rung_named(name: &str) -> PyResult<Rung> {
     name.parse().map_err(|error| PyValueError::new_err(format!("rung: {error}")))
 }
 
-/// `[T, C]`
+/// Returns `x [T, C]` as the input of a kernel.
 fn input(x: &Floats) -> PyResult<Input> {
     fit!(x = "T C");
     finite(x)?;
@@ -39,8 +39,8 @@ fn input(x: &Floats) -> PyResult<Input> {
     Ok(input)
 }
 
-/// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
-/// instructions.
+/// Works like `input.quantize_activations`, with a rung's instructions, for the rows of `x [T, C]`
+/// one after the other.
 #[pyfunction]
 fn quantize(rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let (rung, per_scale) = (rung_named(rung)?, checked_per_scale(per_scale)?);
@@ -51,7 +51,7 @@ fn quantize(rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     })
 }
 
-/// `x [T, C]` times the rows whose bytes are given → `[T, R]`
+/// Multiplies `x [T, C]` by the `R` rows whose bytes are given → `[T, R]`.
 #[pyfunction]
 #[pyo3(
     signature = (rung, tensor_type, bytes, x, threads=Count(1)),

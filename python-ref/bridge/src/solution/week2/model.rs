@@ -20,22 +20,22 @@ use crate::{kit::named, prelude::*};
 
 exports! { class Model; }
 
-/// Plain kernels, one thread, day 1's attention: nothing of a later day.
+/// Returns a plan that needs no later day: plain kernels, one thread, day 1's attention.
 pub(crate) fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// A decoder over rows.
+/// A decoder that computes passes of rows.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Model(pub Arc<rust::Model>);
 
-/// Token, position, sequence, and whether logits are wanted.
+/// Token, position, sequence, and whether the row requests logits.
 pub(crate) type Asked = (Count, Count, Count, bool);
 
 #[pymethods]
 impl Model {
-    /// A model from named arrays; the names are those of Hugging Face checkpoints.
+    /// Builds a model from named arrays. The names are those of Hugging Face checkpoints.
     #[staticmethod]
     #[pyo3(signature = (config, weights, interleaved=false))]
     fn build(
@@ -59,8 +59,8 @@ impl Model {
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
-    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of
-    /// the rows that want them.
+    /// Runs passes of rows `(token, position, sequence, logits)` on an empty cache. Returns the
+    /// logits `[n, V]` of the rows whose `logits` is true.
     #[pyo3(
         signature = (passes, sequences=Count(1), cache_type=CacheType::F32),
         text_signature = "($self, passes, sequences=1, cache_type=...)"
@@ -88,8 +88,8 @@ impl Model {
 }
 
 impl Model {
-    /// Computes passes of rows on an empty cache, each by `pass`, which appends the logits of the
-    /// rows that want them.
+    /// Runs passes of rows on an empty cache. `pass` computes each one, and appends the logits of
+    /// the rows that request them.
     pub(crate) fn passes(
         &self,
         passes: Vec<Vec<Asked>>,

@@ -5,10 +5,10 @@ use crate::prelude::*;
 
 exports! { fn permute_rows_for_interleaved, permute_rows_for_half_split, use_more_bits; }
 
-/// What a list of numbers takes in Python, for each of them.
+/// Bytes that a Python list takes for each number.
 const LISTED: usize = 48;
 
-/// More layers than any model has.
+/// Maximum number of layers, more than any model has.
 const MAX_LAYERS: usize = 1 << 20;
 
 fn check(rows: Count, n_heads: Count) -> PyResult<(usize, usize)> {
@@ -21,22 +21,22 @@ fn check(rows: Count, n_heads: Count) -> PyResult<(usize, usize)> {
     Ok((rows, n_heads))
 }
 
-/// For each row of the file the row of the checkpoint that stands there, in a projection of
-/// `n_heads` heads.
+/// Returns, for each row of a projection in the file, the row's index in the checkpoint. The
+/// projection has `n_heads` heads.
 #[pyfunction]
 fn permute_rows_for_interleaved(rows: Count, n_heads: Count) -> PyResult<Vec<usize>> {
     let (rows, n_heads) = check(rows, n_heads)?;
     call(move || rust::permute_rows_for_interleaved(rows, n_heads))
 }
 
-/// The way back: for each row of the checkpoint the row of the file that stands there.
+/// Returns the inverse: for each row of the checkpoint, the row's index in the file.
 #[pyfunction]
 fn permute_rows_for_half_split(rows: Count, n_heads: Count) -> PyResult<Vec<usize>> {
     let (rows, n_heads) = check(rows, n_heads)?;
     call(move || rust::permute_rows_for_half_split(rows, n_heads))
 }
 
-/// Whether a mix spends more bits on this layer.
+/// Returns whether a mix of types spends more bits on this layer.
 #[pyfunction]
 fn use_more_bits(layer: Count, n_layers: Count) -> PyResult<bool> {
     below("n_layers", n_layers.0, MAX_LAYERS, "which is more than any model has")?;

@@ -1,4 +1,4 @@
-//! Day 2: how fast a machine can be at best.
+//! Day 2: the maximum speed of a machine.
 
 use tiny_llm_formats::gguf::{TensorInfo, TensorType};
 
@@ -13,12 +13,12 @@ exports! {
 /// Name, shape (slowest axis first), type as llama.cpp writes it.
 type Described = (String, Vec<Count>, String);
 
-/// Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and
-/// type.
+/// Returns the bytes and multiply-adds of a pass. A tensor is a name, a shape (slowest axis first)
+/// and a type.
 #[pyfunction]
 fn work(tensors: Vec<Described>) -> PyResult<(u64, u64)> {
     let table = tensors.into_iter().map(info).collect::<PyResult<Vec<_>>>()?;
-    // More than the sums are of, whatever a solution counts.
+    // Upper bounds of a solution's sums, which leave out some tensors.
     let numbers = |tensor: &TensorInfo| tensor.shape.iter().map(|n| *n as u128).product::<u128>();
     let bytes: u128 = table.iter().map(|tensor| tensor.size as u128).sum();
     let multiply_adds: u128 = table.iter().map(numbers).sum();
@@ -47,7 +47,7 @@ fn info((name, shape, tensor_type): Described) -> PyResult<TensorInfo> {
     Ok(TensorInfo { name, shape, tensor_type, offset: 0, size })
 }
 
-/// What a machine can do: bytes read and operations computed in a second.
+/// The speed of a machine: bytes read and operations computed per second.
 #[pyclass(frozen)]
 pub(crate) struct Machine(rust::Machine);
 
@@ -62,20 +62,20 @@ impl Machine {
         Ok(Self(rust::Machine { bandwidth, operations }))
     }
 
-    /// The fewest seconds of a pass of `rows` rows; `work` is bytes and multiply-adds.
+    /// Returns the minimum seconds of a pass of `rows` rows. `work` is bytes and multiply-adds.
     fn seconds(&self, work: Work, rows: Count) -> PyResult<f64> {
         let machine = self.0;
         crate::panics::catch(|| machine.seconds(work.0, rows.0))
     }
 
-    /// The most tokens in a second, at `rows` in each pass.
+    /// Returns the maximum number of tokens per second if each pass has `rows` rows.
     fn tokens_per_second(&self, work: Work, rows: Count) -> PyResult<f64> {
         work.is_some()?;
         let machine = self.0;
         crate::panics::catch(|| machine.tokens_per_second(work.0, rows.0))
     }
 
-    /// Rows at which a pass takes as long to compute as to read.
+    /// Returns the number of rows at which a pass takes as long to compute as to read.
     fn balanced_rows(&self, work: Work) -> PyResult<f64> {
         work.is_some()?;
         let machine = self.0;
@@ -91,7 +91,7 @@ impl Machine {
 struct Work(rust::Work);
 
 impl Work {
-    /// Refuses to divide by nothing.
+    /// Rejects work of 0 bytes or 0 multiply-adds, to avoid division by 0.
     fn is_some(&self) -> PyResult<()> {
         let rust::Work { bytes, multiply_adds } = self.0;
         refuse_if!(bytes == 0 || multiply_adds == 0;

@@ -22,7 +22,7 @@ exports! {
     class OnlineSoftmax;
 }
 
-/// A softmax whose scores come in pieces: what has been seen so far.
+/// A softmax whose scores arrive in parts.
 #[pyclass]
 pub(crate) struct OnlineSoftmax(rust::OnlineSoftmax);
 
@@ -33,7 +33,7 @@ impl OnlineSoftmax {
         Self(rust::OnlineSoftmax::default())
     }
 
-    /// The largest score; −inf before the first.
+    /// The largest score so far, or −inf before the first.
     #[getter]
     fn max(&self) -> f32 {
         self.0.max
@@ -45,7 +45,7 @@ impl OnlineSoftmax {
         self.0.total
     }
 
-    /// The weights that `scores [n]` become, and the factor for what was weighted before.
+    /// Adds `scores [n]`. Returns their weights, and the factor for earlier weighted sums.
     fn absorb(&mut self, scores: Floats) -> PyResult<(Floats, f32)> {
         refuse_if!(scores.0.ndim() != 1; "scores", format_args!("shape {:?}", scores.0.shape());
             "[n]");
@@ -69,7 +69,7 @@ impl OnlineSoftmax {
 /// Keys and values of a run, each `[n, D]`.
 type Pair = (Floats, Floats);
 
-/// What a cache of some type holds of them.
+/// Keys or values as a cache of some type stores them.
 enum Held {
     F32(Vec<f32>),
     F16(Vec<f16>),
@@ -80,7 +80,7 @@ impl Held {
         match cache_type {
             CacheType::F32 => Self::F32(numbers.to_vec()),
             CacheType::F16 => Self::F16(numbers.0.iter().map(|&x| f16::from_f32(x)).collect()),
-            // What a q8_0 cache rounds to. `attend` reads its rows itself.
+            // Rounds like a q8_0 cache. Only `attend` can read that cache's packed rows.
             CacheType::Q8_0 => {
                 let (dim, mut rounded) = (numbers.0.shape()[1], numbers.to_vec());
                 let mut words = vec![0; row_words(dim)];
@@ -101,12 +101,12 @@ impl Held {
     }
 }
 
-/// Runs as a cache holds them: positions, keys, values.
+/// Runs as a cache stores them: positions, keys, values.
 type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0
-/// for what a query does not see, so everything is finite: the numbers, and whatever a score can
-/// be.
+/// Returns the runs, which begin at position `start`. Checks that all numbers and all possible
+/// scores are finite, because a tile is weighted as a whole, with weight 0 for positions that a
+/// query does not see.
 fn held(
     q: &Floats,
     runs: &[Pair],
@@ -147,7 +147,7 @@ fn held(
     runs.iter().map(run).collect()
 }
 
-/// The largest number.
+/// Returns the largest magnitude.
 fn size(x: &Floats) -> f32 {
     x.0.iter().fold(0f32, |largest, x| largest.max(x.abs()))
 }
@@ -161,7 +161,7 @@ fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]` → `[G, D]`
+/// Computes attention: `q [G, D]` → `[G, D]`. A run is keys `[n, D]` and values `[n, D]`.
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(
@@ -182,8 +182,8 @@ fn attend_streaming(
     })
 }
 
-/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first
-/// run begins at `start` → `[N, D]`
+/// Computes attention: `q [N, D]` → `[N, D]`. Query `n` sees the positions `visible[n][0]` to
+/// `visible[n][1]` − 1. The first run begins at position `start`.
 #[pyfunction]
 #[pyo3(
     signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=Count(0)),

@@ -1,4 +1,4 @@
-//! Day 4: a GGUF file; in Rust this stands in `gguf::writer`.
+//! Day 4: writing a GGUF file. In Rust, this is in `gguf::writer`.
 
 use std::{collections::HashSet, path::PathBuf};
 
@@ -14,7 +14,7 @@ use crate::prelude::*;
 
 exports! { fn write_file; }
 
-/// A value as Python has it: whole numbers are 64 bits wide.
+/// A metadata value from Python. Integers are stored as 64 bits.
 struct MetadataValue(Value);
 
 impl FromPyObject<'_, '_> for MetadataValue {
@@ -24,7 +24,7 @@ impl FromPyObject<'_, '_> for MetadataValue {
         if object.is_instance_of::<PyBool>() {
             return Ok(Self(Value::Bool(object.extract()?)));
         }
-        // Not by trial: a whole number that is too large would come out as a float.
+        // Checks the type first: an integer that is too large could be read as a float.
         if object.is_instance_of::<PyInt>() {
             let n = object.extract().map_err(|_| {
                 wrong("metadata", format_args!("{}", &*object), "a 64-bit whole number")
@@ -50,11 +50,11 @@ impl FromPyObject<'_, '_> for MetadataValue {
 /// Name, shape (slowest axis first), type as llama.cpp writes it, bytes.
 type Stored = (String, Vec<Count>, String, Vec<u8>);
 
-/// Where a file says how far apart its tensors begin.
+/// The key of a file's alignment.
 const ALIGNMENT: &str = "general.alignment";
 
-/// Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it,
-/// and bytes.
+/// Writes a GGUF file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes
+/// it, and bytes.
 #[pyfunction]
 fn write_file(
     path: PathBuf,
@@ -70,7 +70,7 @@ fn write_file(
             "each key once");
         keys.insert(&key, value.0);
     }
-    // A reader learns it from the file, or takes the default.
+    // The argument `alignment` is written under this key, unless it is the default.
     refuse_if!(seen.contains(ALIGNMENT); "metadata", ALIGNMENT;
         "it only as the argument alignment");
     if alignment != DEFAULT_ALIGNMENT {

@@ -1,4 +1,4 @@
-//! Day 6: the exact rule.
+//! Day 6: the exact rule for accepting drafts.
 
 use super::{
     super::{rust::week1::sampling::Rng, week1::sampling::SamplerOptions},
@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 exports! { fn distribution, accepts, residual, verify; }
 
-/// The distribution `[V]` that a sampler draws from, with `logits [V]`, after the tokens `seen`.
+/// Returns the distribution `[V]` from which a sampler draws, after the tokens `seen`.
 #[pyfunction]
 fn distribution(options: SamplerOptions, logits: Floats, seen: Ids<1>) -> PyResult<Floats> {
     fit!(logits = "V");
@@ -21,7 +21,7 @@ fn distribution(options: SamplerOptions, logits: Floats, seen: Ids<1>) -> PyResu
     call(move || rust::distribution(&options, &logits, &seen)).map(|p| vector(&p))
 }
 
-/// Whether a draft is kept, to which the target gives probability `p` and the proposer gave `q`.
+/// Returns whether a draft is kept. The target's probability of it is `p`, the proposer's is `q`.
 #[pyfunction]
 fn accepts(p: Real, q: Real, uniform: Double) -> PyResult<bool> {
     for (argument, x, fine) in [
@@ -38,7 +38,7 @@ fn probabilities(argument: &str, x: &Floats) -> PyResult<()> {
     every(argument, &x.0, "probabilities, 0 to 1", |x| (0.0..=1.0).contains(&x))
 }
 
-/// What a token is drawn from where a draft was refused. `p [V]`, `q [V]` → `[V]`
+/// Returns the distribution of a rejected draft's replacement: `p [V]`, `q [V]` → `[V]`.
 #[pyfunction]
 fn residual(p: Floats, q: Floats) -> PyResult<Vec<f64>> {
     fit!(p = "V", q = "V");
@@ -48,8 +48,8 @@ fn residual(p: Floats, q: Floats) -> PyResult<Vec<f64>> {
     call(move || rust::residual(&p, &q))
 }
 
-/// How many of the drafts `tokens [k]`, drawn from `q [k, V]`, are kept by `p [k + 1, V]`, and the
-/// token behind them.
+/// Returns how many of the drafts `tokens [k]` are accepted, and the token after them. The drafts
+/// are drawn from `q [k, V]`, and the target's distributions are `p [k + 1, V]`.
 #[pyfunction]
 fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Long) -> PyResult<(usize, u32)> {
     let tokens = tokens.to_vec();
@@ -76,7 +76,7 @@ fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Long) -> PyResult<(usize, 
     Ok((verdict.accepted, verdict.next))
 }
 
-/// A number of drafts that a test may ask for.
+/// Rejects a number of drafts that is too large for a test.
 pub(super) fn few(argument: &str, n: Count) -> PyResult<usize> {
     const MOST: usize = 1 << 12;
     refuse_if!(n.0 > MOST; argument, n.0; "at most {MOST}");

@@ -1,4 +1,4 @@
-//! Day 6: how many drafts pay.
+//! Day 6: the number of drafts.
 
 use super::{accept::few, rust::draft_length as rust};
 use crate::prelude::*;
@@ -22,22 +22,22 @@ fn costs(row: Double, draft: Double) -> PyResult<rust::Costs> {
     Ok(rust::Costs { row: row.0, draft: draft.0 })
 }
 
-/// How many tokens a pass with `k` drafts gives in the mean.
+/// Returns the average number of tokens that a pass with `k` drafts adds.
 #[pyfunction]
 fn expected_tokens(rate: Double, k: Count) -> PyResult<f64> {
     let (rate, k) = (rate_of(rate)?, few("k", k)?);
     call(move || rust::expected_tokens(rate, k))
 }
 
-/// The number of drafts, from 0 to `most`, with the most tokens for what a pass costs, where each
-/// further row costs `row` and proposing a token costs `draft`.
+/// Returns the number of drafts, from 0 to `most`, with the most tokens per cost of a pass. Each
+/// additional row costs `row`, and proposing a token costs `draft`.
 #[pyfunction]
 fn best_length(rate: Double, row: Double, draft: Double, most: Count) -> PyResult<usize> {
     let (rate, costs, most) = (rate_of(rate)?, costs(row, draft)?, few("most", most)?);
     call(move || rust::best_length(rate, costs, most))
 }
 
-/// Keeps count of what was accepted, and says how many tokens to draft next.
+/// Counts accepted drafts, and decides how many tokens to draft next.
 #[pyclass]
 pub(crate) struct DraftLength {
     length: Kept<rust::DraftLength>,
@@ -52,7 +52,7 @@ impl DraftLength {
         Ok(Self { length: Kept::new(rust::DraftLength::new(most, costs)), most })
     }
 
-    /// Takes what became of the drafts of a pass.
+    /// Records the outcome of a pass's drafts.
     fn observe(&self, drafted: Count, accepted: Count) -> PyResult<()> {
         let (drafted, accepted) = (few("drafted", drafted)?, accepted.0);
         refuse_if!(accepted > drafted; "accepted", accepted;
@@ -60,12 +60,12 @@ impl DraftLength {
         self.length.call(move |length| length.observe(drafted, accepted))
     }
 
-    /// How many tokens to draft for the next pass.
+    /// Returns how many tokens to draft for the next pass.
     fn choose(&self) -> PyResult<usize> {
         self.length.call(rust::DraftLength::choose)
     }
 
-    /// The part of drafts that was kept, of those that were looked at.
+    /// Returns the fraction of the tested drafts that were accepted.
     fn rate(&self) -> PyResult<f64> {
         self.length.call(|length| length.rate())
     }

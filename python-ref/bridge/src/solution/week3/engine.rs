@@ -20,7 +20,7 @@ use crate::prelude::*;
 
 exports! { class Engine; }
 
-/// Requests, a model and a cache. The text of token 12 is `<12>` here.
+/// An engine: requests, a model and a cache. Here, the text of token 12 is `<12>`.
 #[pyclass]
 pub(crate) struct Engine {
     engine: Kept<rust::Engine>,
@@ -28,7 +28,7 @@ pub(crate) struct Engine {
     context: usize,
 }
 
-/// A request's next token, or why it ended.
+/// A request's id, and its next token or why it ended.
 type Event = (u64, Option<u32>, Option<FinishReason>);
 
 #[pymethods]
@@ -60,19 +60,19 @@ impl Engine {
         Ok(Self { engine: Kept::new(engine), max_batch: sequences, context })
     }
 
-    /// Takes a request and gives it a number.
+    /// Submits a request and returns its id.
     fn submit(&self, request: Request) -> PyResult<u64> {
         let id = self.engine.call(move |engine| engine.submit(request.0))?;
         id.map_err(wrong_argument("request"))
     }
 
-    /// Ends a request whose client has gone; returns whether there was such a request.
+    /// Ends a request whose client has disconnected. Returns whether there was such a request.
     fn cancel(&self, id: Count) -> PyResult<bool> {
         self.engine.call(move |engine| engine.cancel(id.0 as u64))
     }
 
-    /// One forward pass. Of each request that something became of: its number, and its next token
-    /// or why it ended.
+    /// Runs one forward pass. Returns an event for each new token and each finished request: the
+    /// request's id, and the token or why the request ended.
     fn step(&self) -> PyResult<Vec<Event>> {
         self.engine.call(|engine| {
             let mut events = Vec::new();
@@ -86,12 +86,12 @@ impl Engine {
         })
     }
 
-    /// Whether nothing is left to be done.
+    /// Returns whether all requests have ended.
     fn is_idle(&self) -> PyResult<bool> {
         self.engine.call(|engine| engine.is_idle())
     }
 
-    /// Forward passes so far, rows in all of them, and the most rows of one.
+    /// Returns the number of forward passes, their total rows, and the most rows of one pass.
     fn counts(&self) -> PyResult<(u64, u64, usize)> {
         self.engine.call(|engine| {
             let counts = engine.counts();

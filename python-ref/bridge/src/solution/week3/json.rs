@@ -1,11 +1,11 @@
-//! Day 7: which bytes may follow in JSON.
+//! Day 7: the bytes that may follow in JSON.
 
 use super::rust::{json::JsonState, scalar};
 use crate::prelude::*;
 
 exports! { fn string, number, follow; }
 
-/// The states behind each byte, as long as there is one.
+/// Returns the state after the longest allowed prefix of `text`, and that prefix's length.
 pub(super) fn walk<S: Copy>(
     start: S,
     text: &[u8],
@@ -19,7 +19,7 @@ pub(super) fn walk<S: Copy>(
     (state, alive)
 }
 
-/// How many of the bytes behind a quotation mark may follow, and whether they end the string.
+/// Returns how many bytes may follow a quotation mark, and whether they end the string.
 #[pyfunction]
 fn string(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
@@ -29,7 +29,7 @@ fn string(text: Octets) -> PyResult<(usize, bool)> {
     })
 }
 
-/// How many bytes may follow as parts of one number, and whether all of them are one.
+/// Returns how many bytes may belong to a number, and whether all bytes are a complete number.
 #[pyfunction]
 fn number(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
@@ -39,7 +39,7 @@ fn number(text: Octets) -> PyResult<(usize, bool)> {
     })
 }
 
-/// How many bytes of a text of JSON may follow, and whether all of them are one.
+/// Returns how many bytes may begin a JSON text, and whether all bytes are a complete JSON text.
 #[pyfunction]
 fn follow(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;

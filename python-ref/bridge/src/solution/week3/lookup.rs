@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn draft_from_text; }
 
-/// What followed the end of `tokens [L]` where it occurred before: at most `k` tokens.
+/// Returns at most `k` tokens that followed an earlier occurrence of a suffix of `tokens [L]`.
 #[pyfunction]
 fn draft_from_text(tokens: Ids<1>, longest: Count, k: Count) -> PyResult<Vec<u32>> {
     let tokens = tokens.to_vec();

@@ -1,4 +1,4 @@
-//! Days 3 and 4: a cache in pages, attention over it, and the engine with too few of them.
+//! Days 3 and 4: a paged cache, attention over it, and an engine with too few pages.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,13 @@ use crate::prelude::*;
 
 exports! { class PagedCache, PagedEngine; }
 
-/// Refuses what is no number of positions for a page or a part.
+/// Rejects a page or part length that is not a positive multiple of `TILE`.
 fn in_tiles(argument: &str, n: usize) -> PyResult<()> {
     refuse_if!(n == 0 || !n.is_multiple_of(TILE); argument, n; "a multiple of {TILE}");
     Ok(())
 }
 
-/// Keys and values in pages of `page_len` positions; attention over it goes by parts of `part_len`.
+/// Keys and values in pages of `page_len` positions. Attention reads them in parts of `part_len`.
 #[pyclass]
 pub(crate) struct PagedCache {
     cache: Kept<InParts<rust::PagedCache>>,
@@ -78,7 +78,7 @@ impl PagedCache {
         Ok(Self { cache: Kept::new(InParts::with_part_len(cache, part_len.0)), shape })
     }
 
-    /// Makes room for a sequence's positions up to `len`; returns whether there is room.
+    /// Reserves room for a sequence's first `len` positions. Returns whether there is room.
     fn reserve(&self, sequence: Count, len: Count) -> PyResult<bool> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(move |cache| cache.inner_mut().reserve(sequence, len.0))
@@ -112,13 +112,13 @@ impl PagedCache {
         })
     }
 
-    /// Forgets the positions of a sequence from `len` on.
+    /// Removes the positions of a sequence from `len` on.
     fn truncate(&self, sequence: Count, len: Count) -> PyResult<()> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(move |cache| cache.inner_mut().truncate(sequence, len.0))
     }
 
-    /// Gives the empty sequence `to` all positions of `source`, without a copy.
+    /// Shares all positions of `source` with the empty sequence `to`, without a copy.
     fn fork(&self, source: Count, to: Count) -> PyResult<()> {
         let (source, to) = (self.sequence(source)?, self.sequence(to)?);
         let done = self.cache.call(move |cache| {
@@ -132,7 +132,7 @@ impl PagedCache {
         if done { Ok(()) } else { Err(wrong("to", to, "an empty sequence")) }
     }
 
-    /// The numbers of a sequence's pages, and how many positions it has.
+    /// Returns the numbers of a sequence's pages, and how many positions it has.
     fn table(&self, sequence: Count) -> PyResult<(Vec<usize>, usize)> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(move |cache| {
@@ -141,12 +141,12 @@ impl PagedCache {
         })
     }
 
-    /// How many pages are free.
+    /// Returns the number of free pages.
     fn num_free(&self) -> PyResult<usize> {
         self.cache.call(|cache| cache.inner().pool().num_free())
     }
 
-    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to the last, as float32.
+    /// Returns keys and values `[n, D]` of a head's positions from `start` on, as float32.
     fn read(
         &self,
         layer: Count,
@@ -172,8 +172,8 @@ impl PagedCache {
         })
     }
 
-    /// Attention of `rows`, pairs of a sequence and a position, in one layer: `q [T, H, G, D]` →
-    /// `[T, H, G, D]`. A row sees the positions of its sequence up to its own.
+    /// Computes attention in one layer: `q [T, H, G, D]` → `[T, H, G, D]`. `rows` are pairs of a
+    /// sequence and a position. A row sees its sequence's positions up to its own.
     fn attend(
         &self,
         layer: Count,
@@ -229,7 +229,7 @@ impl PagedCache {
     }
 }
 
-/// An engine whose keys and values lie in `pages` pages of `page_len` positions.
+/// An engine with a cache of `pages` pages of `page_len` positions.
 #[pyclass]
 pub(crate) struct PagedEngine {
     engine: Kept<engine::Engine<rust::PagedCache>>,
@@ -262,8 +262,8 @@ impl PagedEngine {
         Ok(Self { engine: Kept::new(engine), pages: pages.0 })
     }
 
-    /// The answers to all requests, in their order, and how often what had been computed of one was
-    /// given up.
+    /// Runs all requests. Returns their answers in order, and the number of preemptions that
+    /// discarded computed tokens.
     fn run(&self, requests: Vec<Request>) -> PyResult<(Vec<Vec<u32>>, u64)> {
         let answers = self.engine.call(move |engine| {
             let before = engine.counts().preempted;
@@ -287,7 +287,7 @@ impl PagedEngine {
         answers.map_err(wrong_argument("requests"))
     }
 
-    /// How many pages are free.
+    /// Returns the number of free pages.
     fn num_free(&self) -> PyResult<usize> {
         self.engine.call(|engine| engine.cache().pool().num_free())
     }

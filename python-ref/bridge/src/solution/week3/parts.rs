@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn in_part, join; }
 
-/// Those of the positions `start` to `end` − 1 that lie in part `i` of parts of so many positions.
+/// Returns the start and end of those positions `start` to `end` − 1 that are in part `i`.
 #[pyfunction]
 fn in_part(start: Count, end: Count, i: Count, part_len: Count) -> PyResult<(usize, usize)> {
     at_least_one("part_len", part_len.0)?;
@@ -16,8 +16,8 @@ fn in_part(start: Count, end: Count, i: Count, part_len: Count) -> PyResult<(usi
     Ok((part.start, part.end))
 }
 
-/// What two readers have seen, as that of one: maximum, total, and sums `[D]` of the first, then of
-/// the second.
+/// Merges the states of two readers: maximum, total, and sums `[D]` of the first, then of the
+/// second.
 #[pyfunction]
 fn join(
     first: (Lowest, Real, Floats),

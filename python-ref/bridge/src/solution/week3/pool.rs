@@ -1,5 +1,5 @@
-//! Day 3: a pool of pages. Python has no handle that is gone once it is given back, so handles stay
-//! here under a number.
+//! Day 3: a pool of pages. Python can't consume a handle when it is released, so handles are stored
+//! here under numbers.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl Lent {
     }
 }
 
-/// A fixed number of pages, lent to owners. A handle is a number that is never used twice.
+/// A fixed number of pages, allocated to owners. A handle is a number that is never reused.
 #[pyclass]
 pub(crate) struct BlockPool {
     lent: Kept<Lent>,
@@ -39,17 +39,17 @@ impl BlockPool {
         Ok(Self { lent: Kept::new(Lent { pool, handles, next: 0 }), pages })
     }
 
-    /// How many pages are free.
+    /// Returns the number of free pages.
     fn num_free(&self) -> PyResult<usize> {
         self.lent.call(|lent| lent.pool.num_free())
     }
 
-    /// Whether so many pages can be allocated.
+    /// Returns whether this many pages can be allocated.
     fn can_allocate(&self, pages: Count) -> PyResult<bool> {
         self.lent.call(move |lent| lent.pool.can_allocate(pages.0))
     }
 
-    /// A handle of a page that was free, if there is one.
+    /// Allocates a free page and returns a handle to it, or None if no page is free.
     fn allocate(&self) -> PyResult<Option<usize>> {
         self.lent.call(|lent| {
             let page = lent.pool.allocate();
@@ -57,7 +57,7 @@ impl BlockPool {
         })
     }
 
-    /// Another handle of the same page.
+    /// Returns another handle to the same page.
     fn retain(&self, handle: Count) -> PyResult<usize> {
         self.on(handle, |lent, handle| {
             let other = lent.pool.retain(lent.handles.get(&handle)?);
@@ -65,7 +65,7 @@ impl BlockPool {
         })
     }
 
-    /// Gives a handle back.
+    /// Releases a handle.
     fn release(&self, handle: Count) -> PyResult<()> {
         self.on(handle, |lent, handle| {
             lent.pool.release(lent.handles.remove(&handle)?);
@@ -73,7 +73,7 @@ impl BlockPool {
         })
     }
 
-    /// The number of a handle's page, and how many owners that has.
+    /// Returns the number of a handle's page, and how many owners the page has.
     fn page(&self, handle: Count) -> PyResult<(usize, usize)> {
         self.on(handle, |lent, handle| {
             let page = lent.handles.get(&handle)?;
@@ -87,7 +87,7 @@ impl BlockPool {
 }
 
 impl BlockPool {
-    /// Does something with a handle, unless nobody has it.
+    /// Calls `act` with a handle. Rejects a handle that does not exist or was released.
     fn on<R: Send + 'static>(
         &self,
         handle: Count,

@@ -1,18 +1,18 @@
-//! Day 5: names of pages.
+//! Day 5: names of pages, which are hashes.
 
 use super::rust::prefix_hash as rust;
 use crate::prelude::*;
 
 exports! { fn hash_page, chain; }
 
-/// The name of a page that holds `tokens [n]` behind what has the name `before`.
+/// Returns the name of a page that holds `tokens [n]` after a prefix with the name `before`.
 #[pyfunction]
 fn hash_page(before: Long, tokens: Ids<1>) -> PyResult<u64> {
     let tokens = tokens.to_vec();
     call(move || rust::hash_page(before.0, &tokens))
 }
 
-/// The names of the full pages of `tokens [L]`.
+/// Returns the names of the full pages of `tokens [L]`.
 #[pyfunction]
 fn chain(fingerprint: Long, tokens: Ids<1>, page_len: Count) -> PyResult<Vec<u64>> {
     let tokens = tokens.to_vec();

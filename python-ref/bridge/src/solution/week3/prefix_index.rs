@@ -15,8 +15,8 @@ struct Shelf {
     pool: BlockPool,
 }
 
-/// A pool of pages, and an index of those that hold the beginnings of texts. With `collide` all pages
-/// have one of four names.
+/// A pool of pages, and an index of those that hold prefixes of texts. With `collide`, each page
+/// has one of four names.
 #[pyclass]
 pub(crate) struct PrefixIndex {
     shelf: Kept<Shelf>,
@@ -39,8 +39,8 @@ impl PrefixIndex {
         Ok(Self { shelf: Kept::new(shelf), pages, page_len })
     }
 
-    /// A sequence computes `tokens [L]` in pages of its own, tells the index, and goes. The numbers of
-    /// its pages, or None if too few are free.
+    /// Adds the full pages of `tokens [L]` to the index, as a sequence that then ends. Returns the
+    /// pages' numbers, or None if too few pages are free.
     fn compute(&self, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
         let (tokens, page_len) = (tokens.to_vec(), self.page_len);
         self.shelf.call(move |Shelf { index, pool }| {
@@ -56,19 +56,19 @@ impl PrefixIndex {
         })
     }
 
-    /// The numbers of the pages that hold the beginning of `tokens [L]`.
+    /// Returns the numbers of the pages that hold a prefix of `tokens [L]`.
     fn find(&self, tokens: Ids<1>) -> PyResult<Vec<usize>> {
         let tokens = tokens.to_vec();
         self.shelf
             .call(move |shelf| shelf.index.find(&tokens).into_iter().map(Page::index).collect())
     }
 
-    /// Gives up the page that was used longest ago; whether there was one.
+    /// Evicts the least recently used page. Returns whether there was one.
     fn evict(&self) -> PyResult<bool> {
         self.shelf.call(|Shelf { index, pool }| index.evict(pool))
     }
 
-    /// Pages in the index, and free ones.
+    /// Returns the number of pages in the index, and the number of free pages.
     fn counts(&self) -> PyResult<(usize, usize)> {
         self.shelf.call(|shelf| (shelf.index.len(), shelf.pool.num_free()))
     }

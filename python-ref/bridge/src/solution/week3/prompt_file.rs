@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 exports! { fn encode, decode; }
 
-/// The file of `tokens [n]`, with `keys [layers, H, n, D]` and `values [layers, H, n, D]`.
+/// Encodes `tokens [n]`, `keys [layers, H, n, D]` and `values [layers, H, n, D]` as a file.
 #[pyfunction]
 #[pyo3(
     signature = (tokens, keys, values, fingerprint, cache_type=CacheType::F32),
@@ -58,7 +58,7 @@ fn encode(
 /// Tokens, keys and values.
 type Decoded = (Vec<u32>, Floats, Floats);
 
-/// The tokens of a file, and its keys and values `[layers, H, n, D]`.
+/// Decodes a file. Returns its tokens, and its keys and values `[layers, H, n, D]`.
 #[pyfunction]
 fn decode(
     file: Octets,

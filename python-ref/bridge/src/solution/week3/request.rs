@@ -1,4 +1,4 @@
-//! Day 1: what a client asks for, and a request's life.
+//! Day 1: requests and their phases.
 
 use super::{
     super::{rust::week1::sampling::SamplerOptions, week1::generate::FinishReason},
@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 exports! { class Request, Sequence; }
 
-/// What a client asks for: greedy unless `temperature` is above 0.
+/// A client's request. Decoding is greedy unless `temperature` is above 0.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Request(pub rust::Request);
@@ -50,7 +50,7 @@ impl Request {
     }
 }
 
-/// Token, position, sequence, and whether logits are wanted.
+/// Token, position, slot, and whether the row requests logits.
 type Row = (u32, usize, usize, bool);
 
 fn name(phase: rust::Phase) -> &'static str {
@@ -65,7 +65,7 @@ fn name(phase: rust::Phase) -> &'static str {
 /// An argument, what was found and what was expected.
 type Problem = (&'static str, String, String);
 
-/// Whether a request stands where it can be asked for something.
+/// Returns a check that a request is in one of these phases.
 fn stands(
     expected: &'static str,
     phases: &'static [&'static str],
@@ -79,7 +79,7 @@ fn stands(
     }
 }
 
-/// Whether a request has a place in the cache and so many tokens that have not been computed.
+/// Returns a check that a request runs and has at least `rows` tokens left to compute.
 fn has_left(
     argument: &'static str,
     rows: usize,
@@ -105,39 +105,39 @@ impl Sequence {
         if request.0.prompt.is_empty() {
             return Err(PyValueError::new_err("request: found no prompt, expected a token"));
         }
-        // All of it is asked for at once.
+        // Memory for all tokens is allocated at once.
         let prompt = request.0.prompt.len();
         let new = request.0.max_new_tokens.min(context.0.saturating_sub(prompt));
         room("max_new_tokens, as many as the context allows,", &[prompt.saturating_add(new)])?;
         Ok(Self(Kept::new(rust::Sequence::new(id.0 as u64, request.0, context.0))))
     }
 
-    /// Gives a waiting request its place in the cache.
+    /// Assigns a batch slot to a waiting request.
     fn admit(&self, slot: Count) -> PyResult<()> {
         self.act(stands("a request that waits", &["waiting"]), move |sequence| {
             sequence.admit(slot.0);
         })
     }
 
-    /// Says that the model has computed `rows` more of the tokens; returns whether the next token can
-    /// be chosen now.
+    /// Records that the model has computed `rows` more tokens. Returns whether the next token can
+    /// be chosen.
     fn computed(&self, rows: Count) -> PyResult<bool> {
         self.act(has_left("rows", rows.0), move |sequence| sequence.computed(rows.0))
     }
 
-    /// Takes the token that was chosen, and whether its text completes a stop text; returns whether it
-    /// is part of the answer.
+    /// Appends the chosen token, unless it is a stop token, and returns whether it was appended.
+    /// `completes_stop_text` says whether the token's text completes a stop text.
     fn accept(&self, token: Token, completes_stop_text: bool) -> PyResult<bool> {
         let check = stands("a request that decodes", &["decoding"]);
         self.act(check, move |sequence| sequence.accept(token.0, completes_stop_text))
     }
 
-    /// Ends a request whose client has gone.
+    /// Ends a request whose client has disconnected.
     fn cancel(&self) -> PyResult<()> {
         self.0.call(rust::Sequence::cancel)
     }
 
-    /// The next `n` rows of it: token, position, slot, and whether logits are wanted.
+    /// Returns the next `n` rows: token, position, slot, and whether the row requests logits.
     fn rows(&self, n: Count) -> PyResult<Vec<Row>> {
         self.act(has_left("n", n.0), move |sequence| {
             let mut rows = Vec::new();
@@ -146,22 +146,22 @@ impl Sequence {
         })
     }
 
-    /// `waiting`, `prefilling`, `decoding` or `finished`.
+    /// Returns `waiting`, `prefilling`, `decoding` or `finished`.
     fn phase(&self) -> PyResult<&'static str> {
         self.0.call(|sequence| name(sequence.phase))
     }
 
-    /// Why it ended, if it did.
+    /// Returns why the request ended, or None if it hasn't.
     fn finished(&self) -> PyResult<Option<FinishReason>> {
         self.0.call(|sequence| sequence.finished().map(FinishReason::from))
     }
 
-    /// Prompt and answer.
+    /// Returns the tokens of the prompt and the answer.
     fn tokens(&self) -> PyResult<Vec<u32>> {
         self.0.call(|sequence| sequence.tokens.clone())
     }
 
-    /// How many of the tokens have been computed.
+    /// Returns how many of the tokens have been computed.
     fn num_computed(&self) -> PyResult<usize> {
         self.0.call(|sequence| sequence.num_computed)
     }

@@ -8,7 +8,7 @@ exports! {
     class Scheduler;
 }
 
-/// Tokens left, whether it decodes, and the steps since it had a row.
+/// For each request: tokens left, whether it decodes, and steps since it last had a row.
 type Loads = Vec<(Count, bool, Count)>;
 
 fn loads(loads: Loads) -> PyResult<Vec<Load>> {
@@ -24,7 +24,7 @@ fn loads(loads: Loads) -> PyResult<Vec<Load>> {
     Ok(loads)
 }
 
-/// Shares a budget of rows among the requests of a step.
+/// Divides a budget of rows among the requests of a step.
 #[pyclass(frozen)]
 pub(crate) struct Scheduler(rust::Scheduler);
 
@@ -39,7 +39,7 @@ impl Scheduler {
         Ok(Self(rust::Scheduler { budget, reserved }))
     }
 
-    /// How many rows each request gets, the oldest first; a load is `(left, decoding, waited)`.
+    /// Returns how many rows each request gets, oldest first. A load is `(left, decoding, waited)`.
     fn shares(&self, loads: Loads) -> PyResult<Vec<usize>> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
         call(move || {
@@ -49,7 +49,7 @@ impl Scheduler {
         })
     }
 
-    /// How many rows of the step go to requests that decode.
+    /// Returns how many rows of the step go to decoding requests.
     fn decoding_rows(&self, loads: Loads) -> PyResult<usize> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
         call(move || scheduler.decoding_rows(&loads))
@@ -61,7 +61,7 @@ impl Scheduler {
     }
 }
 
-/// The shares when `rows` rows go to prompts, the oldest first.
+/// Returns the shares if `rows` rows go to prompts, oldest first.
 #[pyfunction]
 fn share_prompts(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;
@@ -72,7 +72,7 @@ fn share_prompts(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     })
 }
 
-/// The shares when `rows` of the requests that decode get a row each, those that have waited longest.
+/// Returns the shares if the `rows` decoding requests that have waited longest get a row each.
 #[pyfunction]
 fn take_turns(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;

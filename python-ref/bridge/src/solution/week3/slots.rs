@@ -1,11 +1,11 @@
-//! Day 1: places in the cache.
+//! Day 1: batch slots.
 
 use super::rust::slots as rust;
 use crate::prelude::*;
 
 exports! { class Slots; }
 
-/// The places of a cache that keeps room for a fixed number of sequences.
+/// The slots of a cache that has room for a fixed number of sequences.
 #[pyclass]
 pub(crate) struct Slots {
     slots: Kept<rust::Slots>,
@@ -22,12 +22,12 @@ impl Slots {
         Ok(Self { slots: Kept::new(rust::Slots::new(sequences)), sequences })
     }
 
-    /// Gives a request the free place with the lowest number, if there is one.
+    /// Assigns the free slot with the lowest number to a request. Returns None if no slot is free.
     fn claim(&self, id: Count) -> PyResult<Option<usize>> {
         self.slots.call(move |slots| slots.claim(id.0 as u64))
     }
 
-    /// Takes a request's place back.
+    /// Releases a request's slot.
     fn release(&self, slot: Count, id: Count) -> PyResult<()> {
         let slot = slot.0;
         below("slot", slot, self.sequences, "the slots of the cache")?;
@@ -47,7 +47,7 @@ impl Slots {
         Err(wrong("id", id, expected))
     }
 
-    /// Whose a place is.
+    /// Returns the owner of a slot, or None if it is free.
     fn owner(&self, slot: Count) -> PyResult<Option<u64>> {
         let slot = slot.0;
         below("slot", slot, self.sequences, "the slots of the cache")?;

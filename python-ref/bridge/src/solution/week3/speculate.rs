@@ -1,4 +1,4 @@
-//! Day 6: texts that are written with drafts.
+//! Day 6: speculative decoding.
 
 use std::ops::ControlFlow;
 
@@ -23,11 +23,11 @@ use crate::prelude::*;
 
 exports! { fn speculate; }
 
-/// Tokens, and how many passes there were, drafts, accepted ones, and passes with a refused one.
+/// New tokens, and how many passes, drafts, accepted drafts and passes with a rejection there were.
 type Written = (Vec<u32>, (u64, u64, u64, u64));
 
-/// New tokens behind `prompt [L]`, with at most `drafts` of them proposed in a pass: by `draft_model`,
-/// or by lookup in the text so far.
+/// Returns new tokens after `prompt [L]`. `draft_model` proposes at most `drafts` tokens per pass.
+/// If it is None, a lookup in the text so far proposes them.
 #[pyfunction]
 #[pyo3(signature = (model, prompt, max_new_tokens, drafts, options, seed, draft_model=None))]
 #[allow(clippy::too_many_arguments, reason = "a call in Python names them")]
@@ -45,7 +45,7 @@ fn speculate(
     vocabulary("prompt", &prompt, size)?;
     refuse_if!(!(1..=context).contains(&prompt.len());
         "prompt", format_args!("{} tokens", prompt.len()); "1 to {context}, the context");
-    // Far above any logit.
+    // Far larger than any logit.
     options.stay_finite(&[1e6])?;
     let options = options.to_rust();
     let limits =

@@ -1,11 +1,11 @@
-//! Day 1: texts that end an answer.
+//! Day 1: stop texts.
 
 use super::rust::stop as rust;
 use crate::prelude::*;
 
 exports! { class StopTexts; }
 
-/// Looks for several texts in bytes that come piece by piece.
+/// Searches for several texts in bytes that arrive in parts.
 #[pyclass]
 pub(crate) struct StopTexts(Kept<rust::StopTexts>);
 
@@ -17,7 +17,7 @@ impl StopTexts {
         Self(Kept::new(rust::StopTexts::new(texts)))
     }
 
-    /// Takes the next bytes, and says whether one of the texts has now appeared.
+    /// Searches the next bytes, and returns whether one of the texts is now complete.
     fn push(&self, piece: Octets) -> PyResult<bool> {
         self.0.call(move |stop| stop.push(&piece.0))
     }

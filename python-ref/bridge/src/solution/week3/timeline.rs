@@ -1,4 +1,4 @@
-//! Day 2: how long requests wait.
+//! Day 2: the waiting times of requests.
 
 use super::rust::timeline::{self as rust, Moment};
 use crate::prelude::*;
@@ -8,10 +8,10 @@ exports! {
     class Record;
 }
 
-/// When what happened to a request. A moment is a pair: steps and rows so far.
+/// When each event of a request happened. A moment is a pair: steps and rows so far.
 #[pyclass]
 pub(crate) struct Record {
-    /// And the moment of the latest token.
+    /// The record, and the moment of the latest token (before the first, of the arrival).
     record: Kept<(rust::Record, Moment)>,
 }
 
@@ -27,7 +27,7 @@ impl Record {
         Self { record: Kept::new((rust::Record::new(now), now)) }
     }
 
-    /// A token was chosen at this moment, which is not before the one before.
+    /// Records that a token was chosen at this moment, which is not before the previous token.
     fn token(&self, steps: Count, rows: Count) -> PyResult<()> {
         let now = Moment { steps: steps.0 as u64, rows: rows.0 as u64 };
         let before = self.record.call(move |(record, latest)| {
@@ -47,12 +47,12 @@ impl Record {
         Err(wrong(argument, found, format_args!("{least} or more, as at the last token")))
     }
 
-    /// Steps and rows from its coming to its first token.
+    /// Returns steps and rows between the arrival and the first token, or None without a token.
     fn time_to_first_token(&self) -> PyResult<Option<(u64, u64)>> {
         self.record.call(|(record, _)| record.time_to_first_token().map(pair))
     }
 
-    /// The most steps and the most rows between a token and the next.
+    /// Returns the most steps and the most rows between two consecutive tokens.
     fn longest_gap(&self) -> PyResult<(u64, u64)> {
         self.record.call(|(record, _)| pair(record.longest_gap))
     }
@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-/// The `q`-quantile of whole numbers, by nearest rank.
+/// Returns the `q`-quantile of `values` by nearest rank, or None if there are no values.
 #[pyfunction]
 fn quantile(values: Vec<Long>, q: Double) -> PyResult<Option<u64>> {
     let q = q.0;

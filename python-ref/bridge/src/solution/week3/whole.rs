@@ -1,4 +1,4 @@
-//! Day 7: from bytes to tokens, and answers that are always whole.
+//! Day 7: from bytes to tokens, and answers that are always complete.
 
 use super::{
     super::rust::week1::sampling::{Rng, SamplerOptions},
@@ -21,7 +21,7 @@ fn texts(vocabulary: Vec<Octets>) -> Vec<Vec<u8>> {
     vocabulary.into_iter().map(|text| text.0).collect()
 }
 
-/// The state behind a text that is the beginning of JSON.
+/// Returns the state after a text, which must be the beginning of valid JSON.
 fn behind(text: Octets) -> PyResult<JsonState> {
     let Octets(text) = text;
     let shown = text.escape_ascii().to_string();
@@ -30,7 +30,7 @@ fn behind(text: Octets) -> PyResult<JsonState> {
     if alive == n { Ok(state) } else { Err(wrong("text", shown, "the beginning of JSON")) }
 }
 
-/// The tokens of `vocabulary` that may follow behind `text`, by a walk of their tree.
+/// Returns the tokens of `vocabulary` that may follow `text`, by walking the tree of their texts.
 #[pyfunction]
 fn tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<u32>> {
     let vocabulary = texts(vocabulary);
@@ -44,21 +44,21 @@ fn tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<u32>> {
     })
 }
 
-/// The shortest text that makes JSON of `text`.
+/// Returns the shortest text that completes `text` to valid JSON.
 #[pyfunction]
 fn closing_text(text: Octets) -> PyResult<Vec<u8>> {
     let state = behind(text)?;
     call(move || Json::Value.closing_text(&state))
 }
 
-/// The fewest tokens of `vocabulary` that `text` is made of; `None` if it can't be made of them.
+/// Returns the minimum number of tokens of `vocabulary` that spell `text`, or None if none do.
 #[pyfunction]
 fn fewest_tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Option<usize>> {
     let (vocabulary, text) = (texts(vocabulary), text.0);
     call(move || rust::fewest_tokens(&TokenTrie::new(&vocabulary), &text))
 }
 
-/// How many tokens the text needs behind each token that follows `text`; `None` if it may not follow.
+/// Returns each token's price: how few tokens can complete the JSON after it, or None for never.
 #[pyfunction]
 fn prices(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
     let vocabulary = texts(vocabulary);
@@ -70,8 +70,8 @@ fn prices(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
     })
 }
 
-/// What a model of random logits answers in at most `budget` tokens of `vocabulary`, of which the
-/// first ends an answer.
+/// Returns the answer of a model with random logits, with at most `budget` tokens. The first token
+/// of `vocabulary` ends an answer.
 #[pyfunction]
 fn random_answer(
     vocabulary: Vec<Octets>,
@@ -81,7 +81,7 @@ fn random_answer(
 ) -> PyResult<Vec<u8>> {
     let (vocabulary, temperature, seed) = (texts(vocabulary), temperature.0, seed.0);
     at_least_one("vocabulary", vocabulary.len())?;
-    // The logits are 10 at most.
+    // No logit has a magnitude above 10.
     refuse_if!(temperature != 0.0 && !(temperature > 0.0 && (10.0 / temperature).is_finite());
         "temperature", format_args!("{temperature:e}");
         "0, or a number above 0 that logits of 10 stay finite with");

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { class Arena; }
 
-/// Which parts of an arena are free.
+/// Keeps track of the free parts of an arena.
 #[pyclass(frozen)]
 pub(crate) struct Arena(Kept<rust::Arena>);
 
@@ -16,24 +16,24 @@ impl Arena {
         Self(Kept::new(rust::Arena::default()))
     }
 
-    /// Lends so many bytes, and says where.
+    /// Allocates `bytes` bytes and returns their offset.
     fn allocate(&self, bytes: Count) -> PyResult<usize> {
         at_least_one("bytes", bytes.0)?;
         self.0.call(move |arena| arena.allocate(bytes.0))
     }
 
-    /// Takes them back.
+    /// Frees a part of `bytes` bytes.
     fn release(&self, start: Count, bytes: Count) -> PyResult<()> {
         at_least_one("bytes", bytes.0)?;
         self.0.call(move |arena| arena.release(start.0, bytes.0))
     }
 
-    /// How long the arena has to be.
+    /// Returns the length that the arena needs.
     fn peak(&self) -> PyResult<usize> {
         self.0.call(|arena| arena.peak())
     }
 
-    /// Where free parts begin, and how long they are.
+    /// Returns the start and length of each free part.
     fn free_parts(&self) -> PyResult<Vec<(usize, usize)>> {
         self.0.call(|arena| arena.free_parts().to_vec())
     }

@@ -1,4 +1,4 @@
-//! Day 4: the processor as a backend, weights in a backend's memory, and graphs on several.
+//! Day 4: the CPU as a backend, weights in a backend's memory, and graphs on several backends.
 
 use tiny_llm_formats::bytes::Bytes;
 
@@ -19,7 +19,7 @@ fn refused(fault: impl Into<anyhow::Error>) -> PyErr {
     value_error(fault.into())
 }
 
-/// The processor with its buffers.
+/// The CPU backend with its buffers.
 #[pyclass(frozen)]
 pub(crate) struct Cpu(Kept<cpu::Cpu>);
 
@@ -30,26 +30,26 @@ impl Cpu {
         Self(Kept::new(cpu::Cpu::default()))
     }
 
-    /// The number of a new buffer.
+    /// Allocates a buffer and returns its number.
     fn allocate(&self, bytes: Count) -> PyResult<usize> {
         room("the buffer", &[bytes.0])?;
         let buffer = self.0.call(move |cpu| cpu.allocate(bytes.0))?;
         buffer.map(|id| id.0).map_err(refused)
     }
 
-    /// Gives one back.
+    /// Releases a buffer.
     fn release(&self, buffer: Count) -> PyResult<()> {
         self.0.call(move |cpu| cpu.release(BufferId(buffer.0)))?.map_err(refused)
     }
 
-    /// Writes bytes from `offset` on.
+    /// Writes bytes to a buffer, from `offset` on.
     fn upload(&self, buffer: Count, offset: Count, bytes: Octets) -> PyResult<()> {
         let (buffer, offset, bytes) = (BufferId(buffer.0), offset.0, bytes.0);
         let place = Place { buffer, offset, bytes: bytes.len() };
         self.0.call(move |cpu| cpu.upload(place, &bytes))?.map_err(refused)
     }
 
-    /// So many bytes from `offset` on.
+    /// Returns `bytes` bytes of a buffer, from `offset` on.
     fn download(&self, buffer: Count, offset: Count, bytes: Count) -> PyResult<Vec<u8>> {
         room("the bytes", &[bytes.0])?;
         let place = Place { buffer: BufferId(buffer.0), offset: offset.0, bytes: bytes.0 };
@@ -61,7 +61,7 @@ impl Cpu {
     }
 }
 
-/// The weights of one file in the memory of a twin.
+/// The weights of one file in the memory of a twin, which is a second backend.
 #[pyclass(frozen)]
 pub(crate) struct Weights(Kept<(weights::Weights, Twin, Bytes)>);
 
@@ -75,8 +75,8 @@ impl Weights {
         Ok(Self(Kept::new((weights::Weights::default(), twin, Bytes::from(file.0)))))
     }
 
-    /// Where the weight of these bytes of the file begins in its buffer, what is there, and how many
-    /// bytes are in place and copied by now.
+    /// Places the weight at these bytes of the file. Returns its offset in its buffer, its bytes
+    /// there, and how many bytes are in place and how many copied so far.
     fn place(&self, start: Count, bytes: Count) -> PyResult<(usize, Vec<u8>, usize, usize)> {
         let found = self.0.call(move |(weights, twin, file)| {
             let end = start.0.saturating_add(bytes.0);
@@ -89,10 +89,10 @@ impl Weights {
     }
 }
 
-/// For each node of a graph a backend, or none.
+/// The backend of each node of a graph, or `None`.
 pub(crate) type Backends = Vec<Option<usize>>;
 
-/// Nodes without a choice if the backends lack these operations.
+/// Returns the pinned nodes' backends, where backend `b` lacks the operations `lacks[b]`.
 pub(crate) fn pinned(
     graph: &Graph,
     result: NodeId,
@@ -105,15 +105,15 @@ pub(crate) fn pinned(
     placement::pin(graph, &graph.order(&[result]), &all, &placement::Wishes::default())
 }
 
-/// The placement with the fewest copies.
+/// Returns the placement with the fewest copies.
 pub(crate) fn fewest_copies(graph: &Graph, result: NodeId, pinned: &[Option<usize>]) -> Backends {
     cut::fewest_copies(graph, &graph.order(&[result]), pinned)
 }
 
-/// Backends of the nodes, each below `most`.
+/// Checks that each node has an entry, and that each backend is below `most`.
 ///
 /// # Errors
-/// If there are not as many as nodes, or one is out of range.
+/// If the number of entries is wrong, or a backend is out of range.
 pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyResult<()> {
     refuse_if!(given.len() != nodes; "backends", format_args!("{} of them", given.len());
         "{nodes}, one for each node");
@@ -123,10 +123,10 @@ pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyR
     }
 }
 
-/// Backend, copies and nodes of each split.
+/// Of each split: backend, number of copies, number of nodes.
 pub(crate) type Splits = Vec<(usize, usize, usize)>;
 
-/// What a node comes to on twins, placed like this; and the splits.
+/// Computes a node on twins with this placement. Returns its value and the splits.
 pub(crate) fn on_twins(
     graph: &Graph,
     result: NodeId,

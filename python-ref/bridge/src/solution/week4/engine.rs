@@ -11,8 +11,8 @@ use crate::prelude::*;
 
 exports! { fn forward; }
 
-/// Passes of rows `(token, position, sequence, wants logits)` on an empty cache, each as a graph →
-/// `[n, V]` of the rows that want logits, at least one in each pass.
+/// Runs passes of rows `(token, position, sequence, logits)` on an empty cache, each as a graph.
+/// Returns the logits `[n, V]` of rows whose `logits` is true, at least one per pass.
 #[pyfunction]
 #[pyo3(
     signature = (model, passes, sequences=Count(1), cache_type=CacheType::F32),

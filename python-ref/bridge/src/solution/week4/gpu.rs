@@ -1,5 +1,5 @@
-//! Day 5: kernels for a graphics processor. Behind each result stand numbers that no kernel may
-//! touch, and behind what it reads stands nonsense.
+//! Day 5: GPU kernels. Each result is followed by numbers that no kernel may change, and each input
+//! by NaN.
 
 use anyhow::{Result, ensure};
 use pyo3::types::PyBytes;
@@ -22,23 +22,23 @@ exports! {
     fn adapter, dispatch_size, add, silu_gate, rms_norm, mat_vec, mat_mat, attention, product, mlp;
 }
 
-/// The most numbers of a buffer, so that a place among them is a `u32`.
+/// Maximum number of elements in a buffer, so that an index fits into a `u32`.
 const MOST: usize = 1 << 26;
 
-/// More numbers than a workgroup has threads, and what they are.
+/// Number and value of the elements after a result: more than a workgroup has threads.
 const BEHIND: usize = 70;
 const UNTOUCHED: f32 = -777.0;
 
-/// Elements of a block, and what `k` is a multiple of.
+/// Number of elements in a block. `k` must be a multiple of it.
 const BLOCK: usize = 32;
 
-/// What was opened, in words; a `ValueError` if there is no graphics processor, nor Mesa's software.
+/// Returns a description of the opened adapter. Raises a `ValueError` if there is none.
 #[pyfunction]
 fn adapter() -> PyResult<String> {
     attempt(|| device::with(|gpu| Ok(gpu.about().to_string())))
 }
 
-/// The workgroups `[x, y, 1]` that have a thread for each of `n` items.
+/// Returns the size `[x, y, 1]` of a grid of workgroups that has a thread for each of `n` items.
 #[pyfunction]
 fn dispatch_size(n: Count, per_group: Count) -> PyResult<[u32; 3]> {
     at_least_one("per_group", per_group.0)?;
@@ -47,14 +47,14 @@ fn dispatch_size(n: Count, per_group: Count) -> PyResult<[u32; 3]> {
     attempt(move || elementwise::dispatch_size(n.0, per_group))
 }
 
-/// `a + b`, both `[n]`; the workgroups stand in `lines` lines.
+/// Computes `a + b`, both `[n]`. The grid of workgroups has `lines` rows.
 #[pyfunction]
 #[pyo3(signature = (a, b, lines=Count(1)), text_signature = "(a, b, lines=1)")]
 fn add(a: Floats, b: Floats, lines: Count) -> PyResult<Floats> {
     elementwise(Which::Add, [("a", &a), ("b", &b)], lines)
 }
 
-/// `silu(gate) · up`, both `[n]`; the workgroups stand in `lines` lines.
+/// Computes `silu(gate) · up`, both `[n]`. The grid of workgroups has `lines` rows.
 #[pyfunction]
 #[pyo3(signature = (gate, up, lines=Count(1)), text_signature = "(gate, up, lines=1)")]
 fn silu_gate(gate: Floats, up: Floats, lines: Count) -> PyResult<Floats> {
@@ -77,8 +77,8 @@ fn elementwise(
     run(which, vec![n as u32], inputs.to_vec(), groups, vec![n])
 }
 
-/// Each row of `x [rows, width]` over its root mean square, times `weight [width]`; `eps` is added
-/// to the mean square, and the workgroups stand in `lines` lines.
+/// Divides each row of `x [rows, width]` by its root mean square and multiplies it by
+/// `weight [width]`. `eps` is added to the mean square. The grid of workgroups has `lines` rows.
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, lines=Count(1)), text_signature = "(x, weight, eps, lines=1)")]
 fn rms_norm(x: Floats, weight: Floats, eps: Real, lines: Count) -> PyResult<Floats> {
@@ -92,8 +92,8 @@ fn rms_norm(x: Floats, weight: Floats, eps: Real, lines: Count) -> PyResult<Floa
     run(Which::RmsNorm, sizes, inputs, groups, vec![rows, width])
 }
 
-/// `x [columns, k]` times the rows whose bytes are given → `[columns, rows]`, a workgroup for each;
-/// those of a column stand in `lines` lines.
+/// Multiplies `x [columns, k]` by the rows whose bytes are given → `[columns, rows]`. Each element
+/// has a workgroup. A column's workgroups are in `lines` rows.
 #[pyfunction]
 #[pyo3(
     signature = (tensor_type, bytes, x, lines=Count(1)),
@@ -112,7 +112,7 @@ fn mat_vec(
     run(which, sizes, vec![weight.bytes, with_nonsense(&x)], groups, shape)
 }
 
-/// As `mat_vec`, with a workgroup for each tile.
+/// Works like `mat_vec`, but with a workgroup for each tile.
 #[pyfunction]
 fn mat_mat(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
@@ -123,8 +123,8 @@ fn mat_mat(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyRe
     run(which, sizes, inputs, [groups[0], groups[1], 1], shape)
 }
 
-/// What the rows of `q [rows, heads, d]` read from `keys` and `values [positions, kv_heads, d]`; row
-/// `t` sees the positions 0 to `first + t`, and scores are multiplied by `scale`.
+/// Computes attention of `q [rows, heads, d]` over `keys` and `values [positions, kv_heads, d]`.
+/// Row `t` sees the positions 0 to `first + t`. Scores are multiplied by `scale`.
 #[pyfunction]
 fn attention(
     q: Floats,
@@ -153,7 +153,7 @@ fn attention(
     run(Which::Attention, sizes, inputs, groups, vec![rows, heads, d])
 }
 
-/// As `mat_vec` and `mat_mat`, of which the number of columns chooses one.
+/// Works like `mat_vec` or `mat_mat`, depending on the number of columns.
 #[pyfunction]
 fn product(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
@@ -171,12 +171,12 @@ fn product(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyRe
     attempt(move || device::with(work))
 }
 
-/// A matrix as it is given: its type, and the bytes of each row.
+/// A matrix argument: its type, and the bytes of each row.
 type Given<'py> = (String, Vec<Bound<'py, PyBytes>>);
 
-/// `x + down(silu(gate(n)) · up(n))` for `n = rms_norm(x)`, where `x [rows, E]`, `norm [E]`, `gate`
-/// and `up [I, E]`, `down [E, I]`, each a type and the bytes of its rows; how many kernels were
-/// recorded, and how often `mlp` submitted by itself.
+/// Computes `x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `x [rows, E]`,
+/// `norm [E]`, `gate` and `up [I, E]`, `down [E, I]`. A matrix is a type and the bytes of its rows.
+/// Also returns how many kernels were recorded, and how many times `mlp` itself submitted them.
 #[pyfunction]
 fn mlp(
     x: Floats,
@@ -227,7 +227,7 @@ fn mlp(
     attempt(move || device::with(work))
 }
 
-/// Rows in blocks, all after one another.
+/// A matrix of blocks, with its rows one after the other.
 struct Weight {
     tensor_type: TensorType,
     rows: usize,
@@ -266,7 +266,7 @@ impl Weight {
     }
 }
 
-/// The arguments of a product, and how many columns `x [columns, k]` has.
+/// Checks the arguments of a product. Returns the weight and the number of columns of `x`.
 fn operands(
     tensor_type: &str,
     bytes: &[Bound<'_, PyBytes>],
@@ -281,7 +281,7 @@ fn operands(
     Ok((weight, shapes.size("columns")))
 }
 
-/// Refuses what a device need not compute with, and more than it could find its way in.
+/// Rejects magnitudes above 1e15, and more elements than a kernel can index.
 fn fine(argument: &str, x: &Floats) -> PyResult<()> {
     at_most(argument, x, 1e15)?;
     below(argument, x.0.len(), MOST, "numbers that a kernel reads")
@@ -293,28 +293,28 @@ fn has_room(shape: &[usize]) -> PyResult<()> {
     below("the result", n.unwrap_or(usize::MAX), MOST, "numbers that a kernel writes")
 }
 
-/// So many workgroups in lines; along `z` there are more of the same.
+/// Returns the size of a grid of at least `groups` workgroups in `lines` rows, `z` times.
 fn in_lines(groups: usize, lines: Count, z: usize) -> PyResult<[u32; 3]> {
     at_least_one("lines", lines.0)?;
     below("lines", lines.0, GROUPS as usize + 1, "the most that a device supports")?;
     Ok([groups.div_ceil(lines.0) as u32, lines.0 as u32, z as u32])
 }
 
-/// Numbers as they are uploaded, and some that nobody should read.
+/// Returns the bytes of `x`, followed by NaNs that no kernel may use.
 fn with_nonsense(x: &Floats) -> Vec<u8> {
     let all: Vec<f32> = x.0.iter().copied().chain([f32::NAN; 8]).collect();
     bytes_of(&all).to_vec()
 }
 
-/// Room for a result, and what stands behind it.
+/// Creates a buffer for `n` numbers, followed by numbers that must not change.
 fn room_for(gpu: &Gpu, n: usize) -> Result<Buffer> {
     gpu.upload(bytes_of(&vec![UNTOUCHED; n + BEHIND]))
 }
 
-/// The first `n` numbers of [`room_for`].
+/// Returns the first `n` numbers of a buffer of [`room_for`].
 ///
 /// # Errors
-/// If anything was written after them.
+/// If a number after them has changed.
 fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>> {
     let mut found = gpu.numbers(buffer)?;
     for (i, x) in found[n..].iter().enumerate() {
@@ -328,7 +328,7 @@ fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>
     Ok(found)
 }
 
-/// What one kernel makes of its inputs.
+/// Runs one kernel on its inputs, and returns its result.
 fn run(
     which: Which,
     sizes: Vec<u32>,

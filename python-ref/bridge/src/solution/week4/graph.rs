@@ -1,4 +1,4 @@
-//! Day 2: graphs of numbers, computed, and drawn.
+//! Days 2 to 4: graphs, which are drawn, computed, planned, and placed on backends.
 
 use super::{
     super::{
@@ -17,7 +17,7 @@ use crate::prelude::*;
 
 exports! { class Graph; }
 
-/// Nodes, each a number. Nothing is computed before a result is asked for.
+/// A graph of numbered nodes. Nothing is computed until a result is requested.
 #[pyclass]
 pub(crate) struct Graph {
     graph: Kept<rust::Graph>,
@@ -31,30 +31,30 @@ impl Graph {
         Self { graph: Kept::new(rust::Graph::default()), nodes: 0 }
     }
 
-    /// A leaf with these numbers; axes in PyTorch's order.
+    /// Adds a leaf with these values. Its axes are in PyTorch's order.
     fn values(&mut self, x: Floats) -> PyResult<usize> {
         let sizes: Vec<usize> = x.0.shape().iter().rev().copied().collect();
         let numbers = x.to_vec();
         self.made([], move |graph, []| graph.values(&sizes, &numbers))
     }
 
-    /// Every row of `a` times every row of `b`.
+    /// Adds a node that multiplies every row of `a` by every row of `b`.
     fn mul_mat(&mut self, a: Count, b: Count) -> PyResult<usize> {
         self.made([a, b], |graph, [a, b]| graph.mul_mat(a, b))
     }
 
-    /// `a + b`, where `b` broadcasts.
+    /// Adds a node that computes `a + b`, where `b` broadcasts.
     fn add(&mut self, a: Count, b: Count) -> PyResult<usize> {
         self.made([a, b], |graph, [a, b]| graph.add(a, b))
     }
 
-    /// Other sizes of the same elements.
+    /// Adds a view of the same elements with other sizes.
     fn reshape(&mut self, x: Count, sizes: Vec<Count>) -> PyResult<usize> {
         let sizes: Vec<usize> = sizes.iter().map(|n| n.0).collect();
         self.made([x], move |graph, [x]| graph.reshape(x, &sizes))
     }
 
-    /// A contiguous copy of `x` with its axes 0 and 1 exchanged.
+    /// Adds a contiguous copy of `x` with its axes 0 and 1 exchanged.
     fn transposed(&mut self, x: Count) -> PyResult<usize> {
         self.made([x], |graph, [x]| {
             let turned = graph.permute(x, [1, 0, 2, 3])?;
@@ -62,19 +62,19 @@ impl Graph {
         })
     }
 
-    /// The layout of a node.
+    /// Returns the layout of a node.
     fn layout(&self, x: Count) -> PyResult<Layout> {
         self.on(x, |graph, x| Ok(Layout(graph.layout(x))))
     }
 
-    /// The nodes that a result needs, each behind what it reads.
+    /// Returns the nodes that a result needs, each after its sources.
     fn order(&self, result: Count) -> PyResult<Vec<usize>> {
         self.on(result, |graph, result| {
             Ok(graph.order(&[result]).iter().map(|id| id.index()).collect())
         })
     }
 
-    /// What a node comes to, in PyTorch's order of axes.
+    /// Computes a node. The axes of the result are in PyTorch's order.
     fn compute(&self, result: Count) -> PyResult<Floats> {
         self.has_room()?;
         self.on(result, |graph, result| {
@@ -86,7 +86,7 @@ impl Graph {
         })
     }
 
-    /// Node, bytes, first and last step of every buffer, in the order of the nodes.
+    /// Returns node, bytes, first step and last step of each buffer, in the order of the nodes.
     fn lifetimes(&self, result: Count) -> PyResult<Vec<[usize; 4]>> {
         self.on(result, |graph, result| {
             let lives = lifetimes::lifetimes(graph, &graph.order(&[result]), &[result]);
@@ -96,8 +96,8 @@ impl Graph {
         })
     }
 
-    /// What a node comes to in one planned arena, how long that is, and how many bytes no plan without
-    /// in-place nodes can do without.
+    /// Computes a node in one planned arena. Returns its value, the arena's length, and a lower
+    /// bound on the length of any plan without in-place nodes. Lengths are in bytes.
     fn planned(&self, result: Count, in_place: bool) -> PyResult<(Floats, usize, usize)> {
         self.has_room()?;
         self.on(result, move |graph, result| {
@@ -114,14 +114,14 @@ impl Graph {
         })
     }
 
-    /// Which backend has to compute each node, where they lack these operations.
+    /// Returns the backend of each pinned node, where backend `b` lacks the operations `lacks[b]`.
     fn pinned(&self, result: Count, lacks: Vec<Vec<String>>) -> PyResult<backends::Backends> {
         at_least_one("backends", lacks.len())?;
         self.on(result, move |graph, result| backends::pinned(graph, result, &lacks))
     }
 
-    /// Which of two backends computes each node, if some are pinned and as little as possible is to
-    /// be copied.
+    /// Returns the placement on two backends with the fewest copies. Pinned nodes stay on their
+    /// backend.
     fn fewest_copies(
         &self,
         result: Count,
@@ -131,8 +131,8 @@ impl Graph {
         self.on(result, move |graph, result| Ok(backends::fewest_copies(graph, result, &pinned)))
     }
 
-    /// What a node comes to if backends compute what is placed with them, and backend, copies and
-    /// nodes of each split.
+    /// Computes a node with this placement. Returns its value, and the backend, number of copies
+    /// and number of nodes of each split.
     fn on_twins(
         &self,
         result: Count,
@@ -144,13 +144,13 @@ impl Graph {
         })
     }
 
-    /// What a result needs, as Graphviz reads it.
+    /// Returns the nodes that a result needs, as a DOT graph for Graphviz.
     fn dot(&self, result: Count) -> PyResult<String> {
         self.on(result, |graph, result| Ok(dot::dot(graph, &graph.order(&[result]))))
     }
 }
 
-/// A pass of one row on an empty cache.
+/// Calls `run` with a pass of one row on an empty cache.
 fn pass(run: impl FnOnce(&mut step::Step<'_, DenseCache>)) {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 1, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -160,7 +160,7 @@ fn pass(run: impl FnOnce(&mut step::Step<'_, DenseCache>)) {
     run(&mut step::Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
 }
 
-/// The same for whoever does not know the cache.
+/// Works like [`pass`], for code that does not know the type of the cache.
 fn pass_on_any(run: &mut dyn FnMut(&mut step::AnyStep<'_>)) {
     pass(|step| {
         let step::Step { rows, plan, rope, .. } = *step;
@@ -168,7 +168,7 @@ fn pass_on_any(run: &mut dyn FnMut(&mut step::AnyStep<'_>)) {
     });
 }
 
-/// The node of a number that has been looked at.
+/// Returns the node with this number, which must exist.
 fn node(graph: &rust::Graph, i: usize) -> rust::NodeId {
     graph.ids().nth(i).expect("a node of this number")
 }
@@ -191,7 +191,7 @@ impl Graph {
         self.graph.attempt(move |graph| work(graph, node(graph, id)))
     }
 
-    /// A new node that reads these.
+    /// Adds a node that reads these nodes, and returns its number.
     fn made<const N: usize>(
         &mut self,
         ids: [Count; N],

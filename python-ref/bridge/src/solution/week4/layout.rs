@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 exports! { class Layout; }
 
-/// Where the elements of a tensor lie; axis 0 is the innermost one.
+/// Where each element of a tensor is stored. Axis 0 is the innermost one.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone, Copy)]
 pub(crate) struct Layout(pub(super) rust::Layout);
@@ -26,78 +26,78 @@ fn sizes(numbers: &[Count]) -> Vec<usize> {
 
 #[pymethods]
 impl Layout {
-    /// Elements one after the other, from byte 0 on; `tensor_type` as llama.cpp writes it: `Q4_0`.
+    /// Creates a contiguous layout from byte 0 on. `tensor_type` is a name such as `Q4_0`.
     #[new]
     fn new(tensor_type: &str, sizes: Vec<Count>) -> PyResult<Self> {
         let (tensor_type, sizes) = (type_named(tensor_type)?, self::sizes(&sizes));
         attempt(move || rust::Layout::new(tensor_type, &sizes)).map(Self)
     }
 
-    /// The same for a shape as PyTorch writes it.
+    /// Creates a contiguous layout for a shape in PyTorch's order.
     #[staticmethod]
     fn from_torch(tensor_type: &str, shape: Vec<Count>) -> PyResult<Self> {
         let (tensor_type, shape) = (type_named(tensor_type)?, sizes(&shape));
         attempt(move || rust::Layout::from_torch(tensor_type, &shape)).map(Self)
     }
 
-    /// Elements along each axis.
+    /// Number of elements along each axis.
     #[getter]
     fn ne(&self) -> Vec<usize> {
         self.0.ne.to_vec()
     }
 
-    /// Bytes from one to the next along each axis.
+    /// Number of bytes from one element to the next along each axis.
     #[getter]
     fn nb(&self) -> Vec<usize> {
         self.0.nb.to_vec()
     }
 
-    /// The byte of the first element.
+    /// Byte at which the first element begins.
     #[getter]
     fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// The byte behind the last one that belongs to an element.
+    /// Returns the index of the first byte after the last element.
     fn end(&self) -> PyResult<usize> {
         let layout = self.0;
         call(move || layout.end())
     }
 
-    /// A tensor of other sizes and strides in the same bytes.
+    /// Returns a view of the same bytes with other sizes and strides.
     fn view(&self, ne: Four, nb: Four, offset: Count) -> PyResult<Self> {
         made(self.0, move |layout| layout.view(plain(ne), plain(nb), offset.0))
     }
 
-    /// Axis `i` becomes axis `axes[i]`.
+    /// Permutes the axes: axis `i` becomes axis `axes[i]`.
     fn permute(&self, axes: Four) -> PyResult<Self> {
         made(self.0, move |layout| layout.permute(plain(axes)))
     }
 
-    /// Axes of one element get other sizes.
+    /// Broadcasts axes of one element to the sizes `ne`.
     fn broadcast(&self, ne: Four) -> PyResult<Self> {
         made(self.0, move |layout| layout.broadcast(plain(ne)))
     }
 
-    /// Other sizes of the same elements.
+    /// Returns a view of the same elements with other sizes.
     fn reshape(&self, sizes: Vec<Count>) -> PyResult<Self> {
         let sizes = self::sizes(&sizes);
         made(self.0, move |layout| layout.reshape(&sizes))
     }
 
-    /// Whether the elements lie one after the other.
+    /// Returns whether the elements are stored one after the other.
     fn is_contiguous(&self) -> PyResult<bool> {
         let layout = self.0;
         call(move || layout.is_contiguous())
     }
 
-    /// Whether those of each row do.
+    /// Returns whether each row by itself is contiguous.
     fn has_whole_rows(&self) -> PyResult<bool> {
         let layout = self.0;
         call(move || layout.has_whole_rows())
     }
 
-    /// The bytes of the elements in their order, from the bytes in which they lie.
+    /// Returns a copy of the elements in `bytes`, in order and without gaps.
     fn contiguous(&self, bytes: Vec<u8>) -> PyResult<Vec<u8>> {
         let layout = self.0;
         let [ne0, ne1, ne2, ne3] = layout.ne;
@@ -107,7 +107,7 @@ impl Layout {
     }
 }
 
-/// What comes of a layout that may be refused.
+/// Makes a layout from another one. An error becomes a `ValueError`.
 fn made(
     layout: rust::Layout,
     make: impl FnOnce(rust::Layout) -> anyhow::Result<rust::Layout> + Send + 'static,

@@ -15,7 +15,7 @@ use crate::prelude::*;
 
 exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 
-/// The `k` experts and their weights for each row of `logits [T, n]`; `order` is "softmax",
+/// Returns the `k` experts and their weights for each row of `logits [T, n]`. `order` is "softmax",
 /// "renormalized" or "top_k".
 #[pyfunction]
 fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
@@ -51,7 +51,7 @@ fn of_experts(chosen: &[usize], experts: usize) -> PyResult<()> {
     }
 }
 
-/// Where each expert's assignments begin, and their numbers by expert.
+/// Groups assignments by expert. Returns where each group starts, and all assignments in order.
 #[pyfunction]
 fn group(chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>)> {
     of_experts(&chosen, experts.0.min(1 << 16))?;
@@ -61,8 +61,8 @@ fn group(chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>
     })
 }
 
-/// Each assignment's row of `x [T or A, K]` times its expert's matrix of `stack [n, M, K]`, for the
-/// `A` experts in `chosen`, and how many bytes were read.
+/// Multiplies each assignment's row of `x [T or A, K]` by its expert's matrix of `stack [n, M, K]`,
+/// for the `A` experts in `chosen`. Also returns how many bytes were read.
 #[pyfunction]
 fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Floats, usize)> {
     let shapes = fit!(stack = "n M K", x = "T K");
@@ -86,7 +86,7 @@ fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Flo
     })
 }
 
-/// Attention of `q [G, D]` over `keys` and `values [n, D]`, with `sinks [G]`.
+/// Computes attention of `q [G, D]` over `keys` and `values [n, D]`, with `sinks [G]`.
 #[pyfunction]
 fn attend(q: Floats, keys: Floats, values: Floats, sinks: Floats) -> PyResult<Floats> {
     let shapes = fit!(q = "G D", keys = "n D", values = "n D", sinks = "G");
@@ -112,7 +112,7 @@ fn attend(q: Floats, keys: Floats, values: Floats, sinks: Floats) -> PyResult<Fl
     })
 }
 
-/// The first position that a row sees, and the one behind the last; a window of 0 is none.
+/// Returns the positions that a row sees, as start and end. If `window` is 0, there is no window.
 #[pyfunction]
 fn visible(position: Count, window: Count) -> PyResult<(usize, usize)> {
     let window = Some(window.0).filter(|&n| n > 0);
@@ -122,7 +122,7 @@ fn visible(position: Count, window: Count) -> PyResult<(usize, usize)> {
     })
 }
 
-/// How many pages nobody sees from row `next` on; a window of 0 is none.
+/// Returns how many pages no row from `next` on sees. If `window` is 0, there is no window.
 #[pyfunction]
 fn pages_out(next: Count, window: Count, page_len: Count) -> PyResult<usize> {
     at_least_one("page_len", page_len.0)?;

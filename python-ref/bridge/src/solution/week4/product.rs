@@ -8,8 +8,8 @@ use crate::prelude::*;
 
 exports! { fn mul_mat; }
 
-/// Every row of `a` times every row of `b`, each a layout and the bytes in which it lies. The
-/// product has PyTorch's order of axes.
+/// Multiplies every row of `a` by every row of `b`, each a layout and its bytes. The axes of the
+/// product are in PyTorch's order.
 #[pyfunction]
 fn mul_mat(a: (Layout, Vec<u8>), b: (Layout, Vec<u8>)) -> PyResult<Floats> {
     let (left, right) = (a.0.0, b.0.0);

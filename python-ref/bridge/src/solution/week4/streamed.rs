@@ -1,4 +1,4 @@
-//! Day 7: rows of whole numbers, attention over an int8 cache, and a model that is streamed.
+//! Day 7: rows of integers, attention over an int8 cache, and a streamed model.
 
 use super::rust::streamed::{
     arena::Arena,
@@ -15,10 +15,10 @@ use crate::prelude::*;
 
 exports! { fn quantize_int8, quantize_int16, dot, attend, best, run; }
 
-/// The most bytes that a test may ask for.
+/// Maximum number of bytes that a test may use.
 const MOST: usize = 1 << 26;
 
-/// `x [n]` as whole numbers up to 127, and what one step is worth.
+/// Quantizes `x [n]` to int8. Returns the integers and the scale.
 #[pyfunction]
 fn quantize_int8(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     fit!(x = "n");
@@ -31,7 +31,7 @@ fn quantize_int8(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     })
 }
 
-/// `x [n]` as whole numbers up to 32767, and what one step is worth.
+/// Quantizes `x [n]` to int16. Returns the integers and the scale.
 #[pyfunction]
 fn quantize_int16(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     fit!(x = "n");
@@ -44,14 +44,14 @@ fn quantize_int16(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     })
 }
 
-/// The sum of `weights [n]` times `x [n]`.
+/// Returns the dot product of `weights [n]` and `x [n]`.
 #[pyfunction]
 fn dot(weights: Vec<i8>, x: Vec<i16>) -> PyResult<i64> {
     refuse_if!(weights.len() != x.len(); "x", x.len(); "{} numbers, as weights has", weights.len());
     call(move || int8::dot(&weights, &x))
 }
 
-/// What `q [H_q, D]` reads from a cache to which `keys` and `values [n, H, D]` were pushed.
+/// Computes attention of `q [H_q, D]` over a cache with `keys` and `values [n, H, D]`.
 #[pyfunction]
 fn attend(keys: Floats, values: Floats, q: Floats) -> PyResult<Floats> {
     let shapes = fit!(keys = "n H D", values = "n H D", q = "Hq D");
@@ -81,7 +81,7 @@ fn attend(keys: Floats, values: Floats, q: Floats) -> PyResult<Floats> {
     out.map_err(refused)
 }
 
-/// The `k` best of `logits [V]`, offered one after the other.
+/// Returns the `k` best tokens of `logits [V]`, offered one after the other, with their logits.
 #[pyfunction]
 fn best(logits: Floats, k: Count) -> PyResult<Vec<(u32, f32)>> {
     fit!(logits = "V");
@@ -98,11 +98,11 @@ fn best(logits: Floats, k: Count) -> PyResult<Vec<(u32, f32)>> {
     best.map_err(refused)
 }
 
-/// The best tokens behind each of some tokens, with their logits; reads, seeks and bytes; and the peak.
+/// The best tokens after each token, with their logits. Reads, seeks and bytes. Peak memory.
 type Ran = (Vec<Vec<(u32, f32)>>, (u64, u64, u64), usize);
 
-/// The `k` best tokens, with their logits, behind each of `tokens [L]`, of the model in `file`; reads,
-/// seeks and bytes; and the most memory that was in use of `budget` bytes.
+/// Runs the model in `file`. Returns the `k` best tokens after each of `tokens [L]`, with their
+/// logits, then the reads, seeks and bytes read, and the peak memory of `budget` bytes.
 #[pyfunction]
 fn run(file: Vec<u8>, tokens: Ids<1>, chunk_rows: Count, k: Count, budget: Count) -> PyResult<Ran> {
     let tokens = tokens.to_vec();

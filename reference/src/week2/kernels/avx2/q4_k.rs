@@ -1,6 +1,6 @@
 //! Unlike the integer rung (the scalar kernels of day 5), this kernel reads 64 codes with one load.
-//! Another instruction multiplies 16 sums, each of two products, by a scale and adds the results in
-//! pairs.
+//! The instruction `maddubs` adds its 32 products in pairs. Then `madd` multiplies these 16 sums by
+//! a scale and adds the results in pairs.
 //!
 //! Tasks here: week2-day6 task 2 (`dot`). Everything else is provided.
 
@@ -16,8 +16,8 @@ use crate::week2::input::Int8SuperBlock;
 /// Returns the product of a block and a super-block of activations, in eight lanes that the caller
 /// adds up. The caller also multiplies the result by the activations' scale.
 ///
-/// The sum of a pair of products is at most 2 · 15 · 127. Even with scales up to 63, the sum over 8
-/// sub-blocks easily fits i32.
+/// The sum of two products of codes is at most 2 · 15 · 127, which fits i16. Even with scales up to
+/// 63, the sum over 8 sub-blocks easily fits i32.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(block: &[u8; 144], x: &Int8SuperBlock) -> __m256 {
