@@ -64,8 +64,8 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Loads a model with the requested week's engine. If no week is requested, uses week 2's engine
-/// for a GGUF file and for options that need it, and otherwise week 1's. A model with experts has
-/// its own engine.
+/// for a GGUF file or if an option needs it, and week 1's engine otherwise. A model with experts
+/// has its own engine.
 fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     if mixture::is_mixture(path) {
         return Ok(Box::new(Mixture::load(path, options)?));

@@ -1,7 +1,7 @@
-//! The numbers of the book's checkpoints: `cargo bench --features week1-day1`, one section for each
-//! day.
+//! Measures the numbers in the book's checkpoints, one section per day:
+//! `cargo bench --features week1-day1`.
 //!
-//! Times are the best of several runs, because whatever else the machine does can only add to them.
+//! Times are the best of several runs, because other load on the machine can only add to them.
 #![allow(missing_docs, reason = "a benchmark has no readers of its documentation")]
 
 fn main() {
@@ -13,7 +13,7 @@ fn main() {
     day3::run();
 }
 
-/// A tensor of signed numbers, the same in every run.
+/// Returns a tensor of signed numbers, the same in every run.
 #[cfg(any(feature = "week1-day1", feature = "week1-day2", feature = "week1-day3"))]
 fn numbers(shape: &[usize], seed: u64) -> tiny_llm_formats::Tensor {
     let mut state = seed;
@@ -25,7 +25,7 @@ fn numbers(shape: &[usize], seed: u64) -> tiny_llm_formats::Tensor {
     tiny_llm_formats::tensor::tensor(shape, (0..shape.iter().product()).map(|_| next()).collect())
 }
 
-/// The best time of several runs, in milliseconds.
+/// Returns the best time of several runs, in milliseconds.
 #[cfg(any(feature = "week1-day1", feature = "week1-day3"))]
 fn milliseconds<T>(mut run: impl FnMut() -> T) -> f64 {
     let times = (0..7).map(|_| {

@@ -1,6 +1,6 @@
-//! The numbers of week 3's checkpoints: `cargo bench --bench week3 --features week3-day4`.
+//! Measures the numbers in week 3's checkpoints: `cargo bench --bench week3 --features week3-day4`.
 //!
-//! Times are the best of several runs, because whatever else the machine does can only add to them.
+//! Times are the best of several runs, because other load on the machine can only add to them.
 #![allow(missing_docs, reason = "a benchmark has no readers of its documentation")]
 
 use std::{hint::black_box, time::Instant};
@@ -17,12 +17,12 @@ use tiny_llm::{
     week3::{in_parts::InParts, paged::PagedCache},
 };
 
-/// One layer of TinyLlama's shape: 32 query heads on four key and value heads of 64.
+/// One layer of TinyLlama's shape: 32 query heads on four key/value heads of 64.
 const SHAPE: CacheShape =
     CacheShape { layers: 1, sequences: 16, kv_heads: 4, capacity: 4096, head_dim: 64 };
 const GROUP: usize = 8;
 
-/// Signed numbers, the same in every run.
+/// Returns signed numbers, the same in every run.
 fn numbers(n: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
@@ -44,7 +44,7 @@ fn append(cache: &mut impl KvCache, sequence: usize, n: usize) {
     }
 }
 
-/// The best times in milliseconds of one step's attention over each cache, taken in turns.
+/// Returns the best time in milliseconds of a step's attention over each cache. Runs alternate.
 fn times<A: KvCache, B: KvCache>(threads: usize, one: &A, other: &B, rows: &[Row]) -> [f64; 2] {
     let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
     let plan = Plan { kernels, attention, team: Team::new(threads) };

@@ -1,4 +1,4 @@
-//! What a mask costs a token: week 3, day 7, for a vocabulary of 49,152.
+//! Measures the time of a mask per token (week 3, day 7), with a vocabulary of 49,152.
 //!
 //! `cargo bench --features reference,week3-day7 --bench week3_json`
 
@@ -12,13 +12,13 @@ use tiny_llm::{
     },
 };
 
-/// As SmolLM's.
+/// The size of SmolLM's vocabulary.
 const TOKENS: usize = 49_152;
-/// Answers, of so many tokens each.
 const ANSWERS: usize = 40;
+/// The most tokens of an answer.
 const LENGTH: usize = 120;
 
-/// Bytes, pieces of JSON, and made-up words with and without a blank, as long as a vocabulary's.
+/// Returns a vocabulary of bytes, pieces of JSON, and random words, some after a space.
 fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
     texts.extend((0..=255).map(|byte| vec![byte]));
@@ -43,7 +43,7 @@ fn main() {
     let vocabulary = Arc::new(Vocabulary::new(texts(&mut rng)));
     let rules = Arc::new(Rules::new(Json::Object, Arc::clone(&vocabulary)));
     println!("{TOKENS} tokens, a tree of {} nodes", vocabulary.trie().num_nodes());
-    // The first answers meet states that have no prices yet.
+    // The first answers reach states whose token prices have not been computed yet.
     for (what, answers) in [("all answers", ANSWERS), ("the same again", ANSWERS)] {
         let mut rng = Rng::new(8);
         let mut times = Vec::new();
@@ -52,7 +52,7 @@ fn main() {
             for left in (1..=LENGTH).rev() {
                 let logits: Vec<f32> = (0..TOKENS).map(|_| rng.uniform() as f32).collect();
                 let mut masked = logits.clone();
-                // Choosing is no part of the mask: an allowed token, found from a random place on.
+                // The time excludes this choice: the first allowed token from a random index on.
                 let from = (rng.next_u64() % TOKENS as u64) as usize;
                 let start = Instant::now();
                 let mut end = start;
@@ -69,7 +69,7 @@ fn main() {
             }
         }
         times.sort_by(f64::total_cmp);
-        // A state that has no prices yet is walked, which takes far longer than a mask.
+        // Computing the prices of a new state takes far longer than a mask.
         let walked = &times[times.partition_point(|&time| time < 200.0)..];
         let usual = walked.get(walked.len() / 2).map_or(0.0, |time| time / 1000.0);
         println!("{what}: {} states were new, median {usual:.1} ms", walked.len());

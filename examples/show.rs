@@ -1,7 +1,7 @@
 //! Draws a picture with your own functions at the end of a day: `cargo show week1-day1`.
 //!
-//! The inputs, taken from a trained model, are in `tests/fixtures/show.safetensors`, written by
-//! `python-ref/oracle/show.py`.
+//! The inputs come from a trained model. `python-ref/oracle/show.py` writes them to
+//! `tests/fixtures/show.safetensors`.
 
 #[cfg(feature = "week1-day1")]
 #[path = "show/attention.rs"]

@@ -10,10 +10,11 @@ use tiny_llm_kernels::sampling::Sampler;
 
 use super::{finite::explained, forms::FormedAnswer};
 
-/// Chooses a token from the logits and the tokens so far.
+/// A function that chooses a token from the logits and the tokens so far.
 pub(super) type Sample = Box<dyn FnMut(&[f32], &[u32]) -> u32>;
 
-/// Returns a function that samples with a request's options. It does not sort the vocabulary.
+/// Returns a function that samples with a request's options. The function does not sort the
+/// vocabulary.
 pub(super) fn sample(request: &Request) -> Sample {
     if request.sampling.is_greedy() {
         return Box::new(|logits, _| argmax(logits));
@@ -23,8 +24,8 @@ pub(super) fn sample(request: &Request) -> Sample {
     Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
 }
 
-/// Chooses an answer's tokens, and records whether its logits were finite. Without this check, the
-/// answer would be meaningless or empty.
+/// Chooses an answer's tokens, and records whether a logit was NaN or infinite. Without this check,
+/// such an answer would be meaningless or empty.
 pub(super) struct Chooser {
     sample: Sample,
     form: Option<FormedAnswer>,
@@ -49,8 +50,8 @@ impl Chooser {
         }
     }
 
-    /// Passes a chosen token to `on_token`. Returns `Break` if `on_token` does, if the
-    /// answer's form is complete, or if a logit was NaN or infinite.
+    /// Passes a chosen token to `on_token`, unless a logit was NaN or infinite. Returns `Break` in
+    /// that case, if `on_token` returns it, or if the token completes a constrained answer.
     pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
         if self.not_finite {
             return ControlFlow::Break(());
@@ -60,10 +61,10 @@ impl Chooser {
         if complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns why the answer ended.
+    /// Returns why the answer ended. `reason` is the reason that the engine found.
     ///
     /// # Errors
-    /// If logits were NaN or infinite.
+    /// If a logit was NaN or infinite.
     pub(super) fn end(self, reason: FinishReason, model: &Path) -> Result<FinishReason> {
         if self.not_finite {
             return Err(explained(model));

@@ -21,26 +21,26 @@ use tiny_llm_formats::{FinishReason, request::Request};
 
 /// Maximum proposed tokens per pass.
 pub(super) const MOST: usize = 8;
-/// Lookup searches for an earlier copy of the text's last tokens. This is the maximum number of
-/// these tokens.
+/// The draft source `lookup` searches the text for an earlier copy of its last tokens. This is the
+/// maximum number of these tokens.
 pub(super) const LONGEST: usize = 4;
-/// Bytes of weights that one thread reads in the time it takes to wake another.
+/// Number of bytes of weights that a thread reads in the time it takes to wake another thread.
 const SMALL: u64 = 4 << 20;
-/// Assumed cost of each additional row of a pass, relative to a pass of one row.
+/// Assumed cost of each further row of a forward pass, relative to a pass with only one row.
 const ROW: f64 = 0.25;
 
 /// The source of drafts, and its statistics.
 pub(super) struct Drafts {
     speculation: Speculation<Box<dyn Drafter>>,
-    /// The initial state of the draft length. Each sampled answer starts from it again.
+    /// The initial draft length. Each sampled answer starts with it again.
     begin: DraftLength,
     name: String,
-    /// The counts at the start of the last request.
+    /// The counts of drafts and passes at the start of the last request.
     before: Counts,
 }
 
 impl Drafts {
-    /// Creates drafts for the session's model.
+    /// Creates the source of drafts that `draft` selects, for the session's model.
     pub(super) fn new(draft: &Draft, session: &Session, cache_type: CacheType) -> Result<Self> {
         let config = &session.model.config;
         let vocabulary = config.vocab_size;
@@ -70,7 +70,7 @@ impl Drafts {
         Ok(Self { speculation, begin, name, before: Counts::default() })
     }
 
-    /// Returns the words to append to the engine's description.
+    /// Returns the words about drafts to append to the engine's description.
     pub(super) fn described(&self) -> String {
         format!(", drafts by {}", self.name)
     }
@@ -87,7 +87,8 @@ impl Drafts {
         )
     }
 
-    /// Continues the prompt, which is computed in chunks of `chunk` tokens.
+    /// Continues the request's prompt with drafts. The prompt is computed in chunks of `chunk`
+    /// tokens.
     pub(super) fn answer(
         &mut self,
         session: &mut Session,
@@ -111,8 +112,8 @@ impl Drafts {
     }
 }
 
-/// Returns the plan of the draft model: the main model's, but with a single thread if the draft
-/// model is small. Several threads would wait for each other longer than they would compute.
+/// Returns the plan for the draft model: `plan`, the main model's, but with one thread if the draft
+/// model is small. Several threads would then wait for each other longer than they would compute.
 pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
     if drafts.weight_bytes() > SMALL {
         return Arc::clone(plan);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
 
-/// Returns the error for a model whose logits are not finite.
+/// Returns the error for NaN or infinite logits of the model at `model`.
 pub(super) fn explained(model: &Path) -> anyhow::Error {
     anyhow!(
         "{}: found logits that are NaN or infinite though every weight is finite: a sum is too \
@@ -14,7 +14,7 @@ pub(super) fn explained(model: &Path) -> anyhow::Error {
     )
 }
 
-/// Checks logits.
+/// Checks that all logits are finite.
 ///
 /// # Errors
 /// If a logit is NaN or infinite.

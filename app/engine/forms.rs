@@ -19,7 +19,7 @@ use tiny_llm::{
 use tiny_llm_cli::{Follow, Form, Shape, ShapeState, TokenPrices, TokenTree};
 use tiny_llm_formats::{FinishReason, request::Request};
 
-/// Maximum number of schemas and lists of tools whose computed prices are kept.
+/// Maximum number of forms (schemas and lists of tools) whose computed prices are kept.
 const MOST_SHAPES: usize = 8;
 /// Maximum bytes of prices kept for each schema or list of tools.
 const SHAPE_BYTES: usize = 32 << 20;
@@ -102,7 +102,7 @@ impl Tokens {
     }
 }
 
-/// The forms in use. Answers with the same form share computed prices.
+/// Creates the constraints on answers. Answers with the same constraint share computed prices.
 #[derive(Default)]
 pub(super) struct Forms {
     tokens: Option<Tokens>,
@@ -112,7 +112,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// Sets the bytes of each token.
+    /// Sets the bytes of each token's text, and drops all rules.
     pub(super) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
         let vocabulary = Arc::new(Vocabulary::new(texts));
         let tokens = Tokens { vocabulary, tree: OnceLock::new() };
@@ -122,7 +122,7 @@ impl Forms {
     /// Returns the constraint for an answer of this form.
     ///
     /// # Errors
-    /// If the bytes of the tokens have not been set.
+    /// If [`Forms::use_vocabulary`] has not been called.
     pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
         let tokens = self
             .tokens
@@ -163,7 +163,7 @@ pub(super) struct FormedAnswer {
 
 impl FormedAnswer {
     /// # Errors
-    /// If no answer that obeys the constraint fits within the maximum number of tokens.
+    /// If no answer that obeys `constraint` fits within the maximum number of tokens.
     pub(super) fn new(constraint: Constraint, request: &Request, limits: &Limits) -> Result<Self> {
         let prompt_len = request.prompt.len();
         let answer = Self {
@@ -178,7 +178,7 @@ impl FormedAnswer {
         Ok(answer)
     }
 
-    /// Returns how many more tokens may follow after `seen` tokens, which include the prompt.
+    /// Returns how many more tokens may follow the first `seen` tokens of prompt and answer.
     fn left(&self, seen: usize) -> usize {
         let new = seen - self.prompt_len;
         (self.max_new_tokens - new).min(self.context.saturating_sub(seen))
@@ -204,7 +204,7 @@ impl FormedAnswer {
         self.constraint.accept(token)
     }
 
-    /// Returns why the answer ended. `reason` is the engine's own reason.
+    /// Returns why the answer ended. `reason` is the reason that the engine found.
     pub(super) fn reason(&self, reason: FinishReason) -> FinishReason {
         let reason = if self.constraint.is_over() { FinishReason::Stop } else { reason };
         let cut_short = reason == FinishReason::Stop && self.constraint.is_cut_short();

@@ -11,7 +11,7 @@ use tiny_llm::{
 };
 use tiny_llm_cli::{LoadOptions, WrongOption};
 
-/// Returns the model as a graph, if `--engine` selects one.
+/// Returns a session that runs the model as a graph, if `--engine` selects a graph.
 pub(crate) fn session(
     options: &LoadOptions,
     session: &Session,
@@ -57,7 +57,7 @@ pub(crate) fn session(
     }))
 }
 
-/// Returns the backends that `--backend` selects by this name, the preferred one first.
+/// Returns the backends that `--backend` selects with the value `name`, the preferred one first.
 fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
     let cpu = || Box::new(Cpu::default());
     match (name, name.split_once(':')) {
@@ -94,7 +94,7 @@ fn gpu() -> Result<Box<dyn Backend>> {
     anyhow::bail!("--backend gpu: this program was built without GPU support; use cargo llm-gpu")
 }
 
-/// Describes which backends run the graph.
+/// Describes for the user that the model runs as a graph, and on which backends.
 pub(crate) fn described(session: &GraphSession) -> String {
     let Some(scheduler) = session.scheduler() else { return ", as a graph".to_owned() };
     format!(", as a graph on {}", scheduler.names().collect::<Vec<_>>().join(" and "))

@@ -38,7 +38,7 @@ const CHUNK: usize = 512;
 
 /// A mixture-of-experts model with its cache.
 pub(crate) struct Mixture {
-    /// Metadata of a GGUF file.
+    /// Metadata of the GGUF file. `None` for a folder, or after it was moved out.
     metadata: Option<Metadata>,
     session: MixtureSession,
     cache_type: CacheType,
@@ -46,8 +46,8 @@ pub(crate) struct Mixture {
     described: String,
 }
 
-/// Returns whether a file or folder is a mixture-of-experts model. Returns false if it cannot be
-/// read.
+/// Returns whether the file or folder at `path` is a mixture-of-experts model. Returns false if it
+/// cannot be read.
 pub(crate) fn is_mixture(path: &Path) -> bool {
     if path.is_file() {
         return Gguf::open(path).is_ok_and(|gguf| MixtureConfig::is_gguf(&gguf.metadata));

@@ -24,8 +24,8 @@ use std::collections::HashSet;
 use tiny_llm::week1::generate::Limits;
 use tiny_llm_formats::request::Request;
 
-/// Returns the limits and stop tokens that end the answer to this request, for a model with this
-/// context.
+/// Returns the limits and stop tokens that end the answer to `request`. The model's context has
+/// room for `context` tokens.
 fn limits(request: &Request, context: usize) -> Limits {
     Limits {
         max_new_tokens: request.max_new_tokens,

@@ -21,7 +21,7 @@ pub(crate) struct Loaded {
     pub(crate) cache_type: CacheType,
 }
 
-/// Week 2's model, or one with experts.
+/// Week 2's model, or a model with experts.
 pub(crate) enum AnyModel {
     Dense(Arc<Model>),
     Experts(Arc<MixtureModel>),
@@ -46,7 +46,7 @@ impl AnyModel {
     }
 }
 
-/// A forward pass of either kind of model.
+/// A forward pass of week 2's model, or of a model with experts.
 pub(crate) enum AnyPass {
     Dense(Box<ModelPass>),
     Experts(Box<MixturePass>),

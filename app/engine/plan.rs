@@ -15,9 +15,9 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::written::{self, Written};
 
-/// Returns the plan that the options select. By default, the plan uses what the learner has
-/// written. With the reference, it uses the fastest kernels, streaming attention and every physical
-/// core.
+/// Returns the plan that `options` select. Where they select nothing, the plan uses what the
+/// learner has written. The reference uses the fastest kernels, streaming attention and every
+/// physical core.
 pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     let rung = match &options.kernels {
         Some(name) => Some(option("--kernels", name)?),
@@ -74,7 +74,7 @@ pub(super) fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Res
     value.parse().map_err(|error| WrongOption(format!("{option}: {error}")).into())
 }
 
-/// Parses the value of an option, or returns the default.
+/// Parses the value of the option `name`. Without a value, returns the default.
 fn named<T: FromStr<Err = String>>(
     name: &str,
     value: Option<&str>,
@@ -83,8 +83,8 @@ fn named<T: FromStr<Err = String>>(
     value.map_or_else(|| Ok(default()), |value| option(name, value))
 }
 
-/// Counts physical cores, since two threads on one core share its units and wait for each other at
-/// the end of every matrix.
+/// Returns the number of physical cores. More threads do not help: two threads on one core share
+/// its units, and wait for each other at the end of every matrix.
 pub(super) fn physical_cores() -> usize {
     let logical = std::thread::available_parallelism().map_or(1, usize::from);
     let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active")

@@ -20,14 +20,13 @@ use tiny_llm::{
     },
 };
 
-/// The file and its state.
+/// A file with a prompt's keys and values, and what is known about the file.
 pub(super) struct PromptFile {
     path: PathBuf,
     key: PromptKey,
-    /// The tokens in the file, once it has been read.
+    /// The tokens in the file. `None` until the file has been read or written.
     tokens: Option<Vec<u32>>,
-    /// For the last prompt: the number of its tokens that were restored from the file, and the
-    /// number of all its tokens.
+    /// How many tokens of the last prompt were restored from the file, and how many tokens it has.
     restored: (usize, usize),
     writable: bool,
 }
@@ -37,7 +36,7 @@ impl PromptFile {
     /// `how` describes how the model is run.
     ///
     /// # Errors
-    /// If there is a file of another kind at the path.
+    /// If the file at `path` is of another kind.
     pub(super) fn new(
         path: &Path,
         session: &Session,
@@ -56,8 +55,8 @@ impl PromptFile {
         Ok(Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true })
     }
 
-    /// Restores the prefix that the prompt shares with the file, unless the session already holds
-    /// at least as many of the prompt's tokens. Reads the file only the first time.
+    /// Restores the prefix that `prompt` shares with the file's prompt, unless the session's cache
+    /// already has a prefix of at least this length. Reads the file only the first time.
     pub(super) fn restore(&mut self, session: &mut Session, prompt: &[u32]) {
         self.restored = (0, prompt.len());
         if self.tokens.is_some() {
@@ -83,7 +82,7 @@ impl PromptFile {
         });
     }
 
-    /// Saves the prompt's keys and values, unless the file has them.
+    /// Saves the prompt's keys and values, unless they are already in the file.
     pub(super) fn save(&mut self, session: &Session, prompt: &[u32]) {
         let has = self.tokens.as_ref().is_some_and(|tokens| tokens.starts_with(prompt));
         if has || !self.writable || !session.tokens().starts_with(prompt) {
@@ -102,8 +101,9 @@ impl PromptFile {
     }
 }
 
-/// Returns whether the file may be replaced: it is empty or a prompt file, or there is no file yet.
-/// Also returns true if the path cannot be read, because `restore` then reports that.
+/// Returns whether a prompt file may be written at `path`: the file there is empty or a prompt
+/// file, or there is no file. Also returns true if `path` cannot be read, because `restore` reports
+/// that.
 fn may_be_replaced(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = File::open(path).ok().filter(|_| path.is_file());

@@ -24,14 +24,14 @@ struct SimulatedEngine<C> {
     most_used: usize,
 }
 
-/// Adds up the work of a step's rows. Computes no logits.
+/// A forward pass that only adds up the work of its rows. All logits are 0.
 struct CountingPass {
     cost: StepCost,
     work: StepWork,
     logits: Vec<f32>,
 }
 
-/// Size of the vocabulary: the minimum with which prompts can differ.
+/// Size of the vocabulary: the smallest for which prompts of equal length can differ.
 const VOCABULARY: usize = 2;
 
 impl<C: KvCache> Pass<C> for CountingPass {
@@ -62,8 +62,8 @@ impl<C: KvCache> Pass<C> for CountingPass {
     }
 }
 
-/// Creates an engine. When a request ends, its pages are freed or, with shared prefixes,
-/// remembered.
+/// Creates an engine without a model. When a request ends, its pages are freed or, if prefixes are
+/// shared, remembered.
 pub(crate) fn open(options: SimulatedOptions) -> Box<dyn Simulated> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, cost } = options;
     let shape =

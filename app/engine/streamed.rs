@@ -21,7 +21,7 @@ pub(crate) fn pack(request: &PackRequest<'_>) -> Result<u64> {
     Ok(packed::pack(request.input, request.vocabulary, request.output)?.file_bytes())
 }
 
-/// Generates within a single allocation of the budget's size.
+/// Continues the request's prompt. The engine's memory is one allocation of the budget's size.
 pub(crate) fn stream(request: &StreamRequest<'_>, on_token: &mut OnToken<'_>) -> Result<Streamed> {
     let file = || request.file.display().to_string();
     ensure!(!request.prompt.is_empty(), "the prompt is empty, expected at least one token");

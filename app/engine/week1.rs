@@ -43,7 +43,7 @@ impl Week1 {
     }
 
     /// Returns the size in bytes of all matrices, in f32. The embedding counts only if it is also
-    /// the output head, because otherwise a token reads only one of its rows.
+    /// the output head. Otherwise a token reads only one row of the embedding.
     fn weight_bytes(&self) -> u64 {
         let model = &self.model;
         let head =
@@ -109,8 +109,8 @@ impl Model for Week1 {
     }
 }
 
-/// Passes every intermediate result of week 1's model for these tokens to `each`. Calls `ready`
-/// once the model is loaded and the tokens are checked.
+/// Runs week 1's model on the request's tokens, and passes every intermediate result to `each`.
+/// Before the run, calls `ready`: the model is loaded, and the tokens are checked.
 pub(crate) fn activations(
     request: &ActivationsRequest<'_>,
     ready: &mut dyn FnMut() -> Result<()>,

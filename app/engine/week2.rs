@@ -65,7 +65,7 @@ const CHUNK: usize = 256;
 
 /// A model with its cache.
 pub(crate) struct Week2 {
-    /// Metadata of a GGUF file.
+    /// Metadata of the GGUF file. `None` for a folder, or after it was moved out.
     metadata: Option<Metadata>,
     pub(super) session: Session,
     /// The same model as a graph, if the options select one.
@@ -75,7 +75,7 @@ pub(crate) struct Week2 {
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
-    /// The memory and time that repacking the weights took, for the description.
+    /// Text for the engine's description: the memory and time that repacking the weights took.
     repacked: Option<String>,
     drafts: Option<Drafts>,
     prompt_file: Option<PromptFile>,
@@ -196,8 +196,8 @@ impl cli::Model for Week2 {
             .expect("one row for each token"))
     }
 
-    /// Continues the request's prompt. Reuses the keys and values of the prefix that it shares with
-    /// the previous text or with the prompt file.
+    /// Continues the request's prompt. Reuses the keys and values of the prefix that the prompt
+    /// shares with the previous text or with the prompt file.
     fn generate(
         &mut self,
         request: &Request,
@@ -311,8 +311,8 @@ pub(crate) fn write_gguf(
     Ok(table)
 }
 
-/// Asks the system to load all pages of the weights, on all threads, because the first pass reads
-/// them all.
+/// Asks the system to load all pages of the weights into memory, because the first pass reads all
+/// of them. Uses all threads of `plan`.
 fn bring_in(model: &Model, plan: &Plan) {
     let matrices: Vec<_> = model.matrices().collect();
     plan.team.parallel_rows(&mut vec![(); matrices.len()], 1, 1, |i, _| {
@@ -330,7 +330,7 @@ fn repack(model: &Model, plan: &Plan) -> Result<String> {
     Ok(format!(", weights repacked ({:.0} MB in {seconds:.1} s)", bytes as f64 / 1e6))
 }
 
-/// Returns the memory-bound limit of decoding one token at a time.
+/// Returns the limit that memory bandwidth sets on decoding one token at a time.
 pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline {
     let work = roofline::work(tensors);
     let threads = threads.unwrap_or_else(physical_cores);

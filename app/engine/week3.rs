@@ -45,7 +45,7 @@ use super::{
 
 /// Default maximum number of rows per step: as many as the prompt kernels need to be efficient.
 const BUDGET: usize = 512;
-/// Positions per page: the minimum, which wastes the least memory.
+/// Positions per page: the smallest possible number, because it wastes the least memory.
 const PAGE_LEN: usize = TILE;
 
 /// A cache that may have pages.
@@ -111,7 +111,7 @@ pub(super) fn page_counts<C: Paging, P: Pass<C>>(
 /// Week 3's engine with any cache, and the data that the command line needs.
 struct Week3<C> {
     engine: Engine<C, AnyPass>,
-    /// The most pages in use after any step.
+    /// The largest number of pages that were not free after a step.
     most_used: usize,
     /// Bytes of keys and values per position.
     position_bytes: u64,
@@ -121,19 +121,19 @@ struct Week3<C> {
     forms: Forms,
 }
 
-/// The parts of an engine, except its cache.
+/// The parts of a batch engine, except its cache.
 struct Parts {
     pass: AnyPass,
     options: EngineOptions,
     token_bytes: TokenBytes,
     ahead: Option<Ahead>,
     position_bytes: u64,
-    /// Whether attention splits the cache at fixed positions.
+    /// Whether attention runs in parts, which split the cache at fixed positions.
     in_parts: bool,
 }
 
 impl Parts {
-    /// Creates the engine with this cache.
+    /// Creates the engine from these parts and `cache`.
     fn with<C: Paging + Pages + 'static>(self, cache: C) -> Box<dyn Batch> {
         if self.in_parts { self.around(InParts::new(cache)) } else { self.around(cache) }
     }
@@ -175,7 +175,7 @@ fn proposer(
 /// Creates a batch engine for a model that another engine has loaded.
 ///
 /// # Errors
-/// If memory is insufficient for its cache, or the draft model cannot be opened.
+/// If memory is insufficient for the engine's cache, or the draft model cannot be opened.
 pub(crate) fn open(
     loaded: Loaded,
     options: BatchOptions,
@@ -213,7 +213,7 @@ pub(crate) fn open(
         let proposer = proposer(draft, config, &plan, options.max_batch, cache_type)?;
         anyhow::Ok(Ahead::new(proposer, options.max_batch, drafts::MOST, Pricing::Measured))
     });
-    // By default, there is no budget until day 2's tasks are written.
+    // Without the option, there is no budget until day 2's tasks are written.
     let budget = match options.budget {
         Some(rows) => Some(rows).filter(|&rows| rows > 0),
         None => is_written(schedule).then_some(BUDGET),
@@ -221,8 +221,8 @@ pub(crate) fn open(
     let gap = Some(options.gap).filter(|&gap| gap > 0 && is_written(schedule));
     let records = is_written(record);
     let engine_options = EngineOptions { budget, gap, records, ..Default::default() };
-    // Attention runs in parts once that task is written, so that answers don't depend on the rest
-    // of the batch.
+    // Attention runs in parts once the task for that is written, so that answers don't depend on
+    // the rest of the batch.
     let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
     let parts = Parts {
         pass: model.pass(Arc::clone(&plan)),
@@ -270,13 +270,13 @@ impl<C: Paging> Week3<C> {
     }
 }
 
-/// Runs the learner's scheduler on two requests.
+/// Runs the learner's scheduler on two requests, to find out whether it is written.
 fn schedule() {
     let load = |decoding| Load { left: 1, decoding, waited: 0 };
     Scheduler::new(2).shares(&[load(true), load(false)], &mut Vec::new());
 }
 
-/// Runs the learner's recorder on a token.
+/// Runs the learner's recorder on one token, to find out whether it is written.
 fn record() {
     let mut record = Record::new(Moment::default());
     record.token(Moment { steps: 1, rows: 1 });

@@ -20,7 +20,7 @@ use tiny_llm_cli::{
 
 use super::{mixture, week2::Week2};
 
-/// Loads the model with week 2's engine, and its graph if the options select one.
+/// Loads the request's model with week 2's engine. If the options select a graph, creates it too.
 fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     if mixture::is_mixture(request.model) {
         bail!("a model with experts cannot run as a graph");
@@ -28,7 +28,7 @@ fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     Week2::load(request.model, request.options)
 }
 
-/// Returns how the backends divide a pass.
+/// Returns how the graph of a forward pass is divided among the backends.
 pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     let mut session = load(request)?.graph.expect("week 4's graph was asked for");
     let ready = session.divided(request.rows)?.expect("it runs on backends");
@@ -55,13 +55,14 @@ pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     Ok(Divided { backends: holds.collect(), splits })
 }
 
-/// Builds the graph of a pass in which only the last row needs logits.
+/// Builds the graph of a forward pass in which only the last row needs logits.
 fn built(request: &GraphRequest<'_>) -> Result<Built> {
     let model = load(request)?.session.model;
     Built::new(&model, PassShape { rows: request.rows, wanted: 1 })
 }
 
-/// For each method of memory planning, returns the bytes that the graph of a pass needs.
+/// Returns, for each method of memory planning, its name and the bytes that the graph of a forward
+/// pass needs with it.
 pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>> {
     let Built { graph, order, logits, .. } = built(request)?;
     let lives = lifetimes(&graph, &order, &[logits]);
@@ -81,7 +82,7 @@ pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, us
     ])
 }
 
-/// Draws the graph of a pass.
+/// Draws the graph of a forward pass.
 pub(crate) fn drawn(request: &GraphRequest<'_>) -> Result<Drawn> {
     let Built { graph, order, .. } = built(request)?;
     let mut operations: Vec<(&str, usize)> = Vec::new();
@@ -96,7 +97,7 @@ pub(crate) fn drawn(request: &GraphRequest<'_>) -> Result<Drawn> {
     Ok(Drawn { dot: dot(&graph, &order), svg: svg(&graph, &order), operations })
 }
 
-/// Maximum bytes of a copy made for a picture.
+/// Maximum size in bytes of a tensor that is copied to draw its layout.
 const MOST: usize = 1 << 24;
 
 /// Returns a tensor's layout, initially and after each step.
@@ -117,7 +118,7 @@ pub(crate) fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
     Ok(all)
 }
 
-/// Returns the layout of a contiguous copy.
+/// Returns the layout of a contiguous copy of a tensor with the given layout.
 fn copied(layout: &Layout) -> Result<Layout> {
     let copy = Layout::new(layout.tensor_type, &layout.ne)?;
     let bytes = layout.end().max(copy.end());

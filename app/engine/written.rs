@@ -23,8 +23,8 @@ use tiny_llm::{
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};
 
-/// Numbers of activation rows to probe: one, and the fewest for which the kernels for prompts are
-/// used.
+/// The numbers of activation rows with which kernels are probed: 1, and the smallest for which the
+/// kernels for prompts are used.
 const ROWS: [usize; 2] = [1, 4];
 
 /// The parts of the learner's engine that are written, and the open tasks.
@@ -48,14 +48,15 @@ impl Written {
         Self { kernels, next, attention, threads }
     }
 
-    /// For matrices of these types, returns the tasks in which the learner writes the next kernels.
+    /// Returns the tasks in which the learner writes the next kernels for matrices of the given
+    /// types.
     pub(crate) fn open_kernels(&self, types: &[TensorType]) -> impl Iterator<Item = &str> {
         let used = self.next.iter().filter(|next| types.contains(&next.tensor_type));
         used.map(|next| next.task.as_str())
     }
 }
 
-/// Returns whether `run` reaches no open task.
+/// Returns whether all code that `run` reaches is written.
 pub(crate) fn is_written(run: impl FnOnce()) -> bool {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -64,7 +65,7 @@ pub(crate) fn is_written(run: impl FnOnce()) -> bool {
     missing.is_none()
 }
 
-/// Returns the status of the kernel for a type on a rung (one set of kernels).
+/// Returns the status of the kernel for matrices of a type on a rung (one set of kernels).
 fn status(rung: Rung, tensor_type: TensorType) -> Status {
     if !ROWS.iter().any(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         return Status::Provided;
@@ -90,8 +91,8 @@ fn missing(run: impl FnOnce()) -> Option<String> {
     (task.starts_with("week") && task.contains(" task ")).then(|| task.to_owned())
 }
 
-/// Multiplies a matrix of zeros. Does this for each number of activation rows in [`ROWS`] for which
-/// the learner writes the kernel.
+/// Multiplies a matrix of zeros by activations, once for each number of activation rows in [`ROWS`]
+/// for which the learner writes the kernel.
 fn multiply(rung: Rung, tensor_type: TensorType) {
     let bytes = vec![0; tensor_type.row_bytes(SUPER_BLOCK).expect("whole blocks")];
     let weight =
@@ -109,7 +110,7 @@ fn multiply(rung: Rung, tensor_type: TensorType) {
     }
 }
 
-/// Takes the two tiles of a small output, like a thread of the pool.
+/// Claims the two tiles of a small matrix product, as a thread of the pool does.
 fn share() {
     let taken = AtomicUsize::new(0);
     take_tiles(&AtomicUsize::new(0), &Grid { rows: 1, width: 2, tile: (1, 1) }, |_| {
@@ -117,7 +118,7 @@ fn share() {
     });
 }
 
-/// Attends from one query to one position, alone and in a block.
+/// Computes streaming attention from a query to one position, for the query alone and in a block.
 fn stream() {
     let numbers = [0.0; 16];
     let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
@@ -136,7 +137,7 @@ pub(crate) fn open_task_of_parts() -> Option<String> {
     open
 }
 
-/// Attends from one row to one position, in parts.
+/// Computes attention in parts from one row to one position.
 fn attend_in_parts() {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 32, head_dim: 16 };
     let cache = InParts::new(DenseCache::new(shape, CacheType::F32));
@@ -172,7 +173,7 @@ pub(crate) fn described(choice: &Choice, types: &[TensorType]) -> String {
     }
 }
 
-/// Lists in parentheses which kernels the learner wrote.
+/// Lists in parentheses which of a rung's kernels for the given types the learner wrote.
 fn whose(rung: Rung, types: &[TensorType]) -> String {
     let yours = |rows: usize| {
         move |&&tensor_type: &&TensorType| kernels::is_written(rung, tensor_type, rows)

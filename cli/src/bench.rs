@@ -111,8 +111,8 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures `--repeat` generations. Returns the speed of the fastest one, or `None` if Ctrl-C ended
-/// a generation.
+/// Measures as many generations as `--repeat` says. Returns the speed of the fastest generation, or
+/// `None` if Ctrl-C ended one.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
@@ -150,7 +150,7 @@ fn measure(model: &mut dyn Model, request: &Request) -> Result<Option<Speed>> {
     Ok((finish != FinishReason::Interrupted).then(|| stopwatch.stop()))
 }
 
-/// Returns the size of a file, following links: the Hugging Face cache consists of links.
+/// Returns the size of a file in bytes. Follows links, because the Hugging Face cache uses them.
 fn size_of_file(path: &Path) -> Result<u64> {
     Ok(std::fs::metadata(path)
         .with_context(|| format!("{}: cannot be read", path.display()))?

@@ -132,15 +132,15 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The messages so far.
+/// The messages of the conversation so far.
 struct Conversation {
     system: Option<Message>,
     messages: Vec<Message>,
 }
 
 impl Conversation {
-    /// Returns the tokens of the conversation plus one message, ending where the answer begins.
-    /// Without a template, returns only the tokens of that message.
+    /// Returns the tokens of the conversation and a new message with the text `line`, ending where
+    /// the answer begins. Without a template, returns only the tokens of `line`.
     fn prompt(
         &self,
         template: Option<&Template>,

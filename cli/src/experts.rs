@@ -35,7 +35,8 @@ pub struct ExpertsSeen {
     pub experts: usize,
     /// Number of experts per token.
     pub per_token: usize,
-    /// `[tokens][layers][per_token]`: pairs of expert and weight, largest weight first.
+    /// `[tokens][layers][per_token]`: pairs of an expert's index and its weight, largest weight
+    /// first.
     pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
     /// Number of bytes of expert weights that all tokens read in total.
     pub expert_bytes: u64,
@@ -76,7 +77,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Appends a line for each token.
+/// Appends a line for each token to `out`: its text, then its experts and their weights.
 fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     for (text, layers) in texts.iter().zip(&seen.tokens) {
         let _ = write!(out, "{:<12}", format!("{text:?}"));
@@ -88,8 +89,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends a line for each expert of each layer: the number of tokens routed to it, and the tokens
-/// for which it was most often the first choice.
+/// Appends a line for each expert of each layer to `out`: the number of tokens routed to the
+/// expert, and the most frequent of the tokens that had it as their first choice.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

@@ -35,7 +35,7 @@ impl FormOptions {
     }
 }
 
-/// Returns the bytes of each token. A token without text has none.
+/// Returns the bytes of each token's text. For a token without text, the bytes are empty.
 pub(super) fn texts(tokenizer: &Tokenizer, vocabulary: usize) -> Vec<Vec<u8>> {
     (0..vocabulary as u32).map(|token| tokenizer.text_bytes(token)).collect()
 }

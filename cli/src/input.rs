@@ -4,8 +4,8 @@ use std::io::{self, BufRead, IsTerminal, Read};
 
 use anyhow::{Result, anyhow, ensure};
 
-/// Returns the prompt: the argument of -p, or else all of standard input. Drops a final line break
-/// of standard input unless `raw`.
+/// Returns the prompt: `given`, the argument of -p, or else all of standard input. Drops a final
+/// line break of standard input, unless `raw` is set.
 pub(super) fn prompt(given: Option<String>, raw: bool) -> Result<String> {
     let text = match given {
         Some(text) => text,
@@ -28,7 +28,7 @@ pub(super) fn prompt(given: Option<String>, raw: bool) -> Result<String> {
 
 /// Lines of standard input, one at a time.
 pub(super) struct Lines {
-    /// Number of bytes before the next line.
+    /// Number of bytes of standard input before the next line.
     offset: usize,
 }
 

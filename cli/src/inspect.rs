@@ -195,7 +195,7 @@ fn elements(array: &Array) -> String {
     }
 }
 
-/// Returns the beginning of a text, with control characters, backslashes and double quotes escaped.
+/// Returns the beginning of `text`. Escapes control characters, backslashes and double quotes.
 fn escaped(text: &str, length: usize) -> String {
     let mut shown = String::new();
     for c in text.chars().take(length) {

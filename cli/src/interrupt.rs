@@ -10,7 +10,7 @@ use std::{
 /// The exit code that shells report after Ctrl-C: 128 + SIGINT.
 const CODE: u8 = 130;
 
-/// Whether the running command polls `requested`. If it doesn't, Ctrl-C ends the program.
+/// Whether a [`Caught`] exists. If none exists, Ctrl-C ends the program.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 

@@ -56,18 +56,18 @@ pub struct LayoutRequest {
     pub steps: Vec<Step>,
 }
 
-/// A step: takes a view of a tensor, or copies it.
+/// A step that creates a view of a tensor or copies the tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Swaps axes 0 and 1.
     Transpose,
-    /// Reorders the axes: axis `i` moves to the position in element `i` of this array.
+    /// Reorders the axes. Element `i` of this array is the new position of axis `i`.
     Permute([usize; 4]),
-    /// Repeats axes of size 1 to these sizes.
+    /// Repeats each axis of size 1 until it has the size in this array.
     Broadcast([usize; 4]),
-    /// Takes the part of the tensor that has these sizes and begins at this byte.
+    /// Selects the part of the tensor that begins at this byte and has these sizes.
     View([usize; 4], usize),
-    /// Changes the sizes. The elements and their order stay the same.
+    /// Changes the axes to these sizes. The elements and their order stay the same.
     Reshape(Vec<usize>),
     /// Copies the elements, so that they are consecutive.
     Contiguous,

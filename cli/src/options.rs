@@ -146,8 +146,8 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// Returns the error message for a model that cannot be found, if that is why the options could not
-/// be parsed.
+/// Returns the [`Absent`] inside `error`, or `None` if the options could not be parsed for another
+/// reason than a missing model.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
@@ -158,7 +158,7 @@ impl ModelOption {
         self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }
 
-    /// Returns the model's name as a server's clients see it.
+    /// Returns the name under which a server's clients see the model.
     pub(super) fn name(&self) -> String {
         match &self.model {
             Some(model) => model.name(),
@@ -239,11 +239,12 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// If an option constrains the answers, checks that the other options allow it, and selects
-    /// week 2's engine. `form` is the name of that option, or `None` if there is none.
+    /// `form` is the name of the option that constrains the answers, if one is given. If it is,
+    /// checks that the other options allow it, and selects week 2's engine.
     ///
     /// # Errors
-    /// If the options also select week 1's engine, or drafts, which would ignore the constraint.
+    /// If `form` is given and the other options select week 1's engine, or drafts, which would
+    /// ignore the constraint.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
@@ -269,7 +270,7 @@ impl ModelOption {
         (solution.load)(&self.path(), &self.options())
     }
 
-    /// Loads the model to run on this rung (one set of kernels).
+    /// Loads the model to run it with the kernels of `rung` (one set of kernels).
     pub(super) fn load_on(&self, solution: &Solution, rung: &str) -> Result<Box<dyn Model>> {
         let kernels = Some(rung.to_owned());
         (solution.load)(&self.path(), &LoadOptions { kernels, ..self.options() })
@@ -294,8 +295,8 @@ impl ModelOption {
     }
 }
 
-/// Returns the path of an embedded model: in `$TINY_LLM_MODELS` if that is set, otherwise in
-/// `models` of the repository from which this program was built.
+/// Returns the path of the embedded model `name`. Its folder is `$TINY_LLM_MODELS` if that is set,
+/// otherwise `models` in the repository from which this program was built.
 pub(super) fn embedded(name: &str) -> PathBuf {
     let models = std::env::var_os("TINY_LLM_MODELS").map(PathBuf::from);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

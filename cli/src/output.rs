@@ -10,9 +10,9 @@ use anyhow::{Result, anyhow};
 /// Standard output. If its reader closes it (`| head`), the command stops without an error.
 pub(super) struct Output {
     out: io::Stdout,
-    /// The first error of a write, if there was one.
+    /// `Ok`, or the first write error.
     state: io::Result<()>,
-    /// Whether the last character was a line break.
+    /// Whether the output is empty or its last character is a line break.
     line_ended: bool,
 }
 
@@ -40,21 +40,21 @@ impl Output {
         self.state.is_ok()
     }
 
-    /// Ends the current line unless it is empty.
+    /// Writes a line break, unless the output is empty or already ends with one.
     pub(super) fn end_line(&mut self) {
         if !self.line_ended {
             self.write("\n");
         }
     }
 
-    /// Writes `lines`, and ends the last one if it has no line break.
+    /// Writes `lines`. Adds a line break after the last one if it has none.
     pub(super) fn print(mut self, lines: &str) -> Result<()> {
         self.write(lines);
         self.end_line();
         self.result()
     }
 
-    /// Returns the first write error, except that of a closed pipe.
+    /// Returns the first write error, unless its cause is a closed pipe.
     pub(super) fn result(self) -> Result<()> {
         match self.state {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// Prints a line to standard error. Ignores a failure, since there is nowhere to report it.
+/// Prints a line to standard error. Ignores a write error, because there is nowhere to report it.
 pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

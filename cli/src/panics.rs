@@ -22,8 +22,8 @@ pub(super) fn install() {
     }));
 }
 
-/// Like [`install`], but prints nothing. Returns a function that returns the line of the first
-/// panic.
+/// Stores the line that [`install`] would print for the first panic, and prints nothing. Returns a
+/// function that returns the stored line.
 pub(super) fn remember() -> impl Fn() -> String {
     let first = Arc::new(Mutex::new(None));
     let hook = Arc::clone(&first);
@@ -33,7 +33,7 @@ pub(super) fn remember() -> impl Fn() -> String {
     move || first.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
 }
 
-/// Returns the result of `run`, or the panic's line if it panics. Prints nothing.
+/// Returns the result of `run`. If `run` panics, returns the line for the panic and prints nothing.
 pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let said = remember();
     let result = panic::catch_unwind(AssertUnwindSafe(run));

@@ -74,7 +74,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns at most `limit` stories of a file.
+/// Returns the first stories of a file, at most `limit` of them.
 pub(super) fn stories(file: &Path, limit: usize) -> Result<Vec<String>> {
     let mut stories = read_lines(file, |line| line.text("text"))?;
     stories.truncate(limit);
@@ -91,7 +91,8 @@ pub(super) struct Likelihood {
 }
 
 impl Likelihood {
-    /// Scores each story separately. Appends the end-of-text token if the vocabulary has one.
+    /// Scores each story separately. Appends the end-of-text token to each if the vocabulary has
+    /// that token.
     pub(super) fn of_stories(session: &mut Session, stories: &[String]) -> Result<Self> {
         let mut all = Self::default();
         let end = session
@@ -107,7 +108,8 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// Scores a text in stretches of `stretch` tokens, each with a start token if one is required.
+    /// Scores a text in stretches of `stretch` tokens, at most `limit` of them. If the model
+    /// requires a start token, each stretch begins with it.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
@@ -124,7 +126,7 @@ impl Likelihood {
         all.checked("text")
     }
 
-    /// Scores every token except the first, given the previous ones.
+    /// Scores each of `tokens` except the first, given the tokens before it.
     fn add(&mut self, model: &mut dyn Model, tokens: &[u32]) -> Result<()> {
         check(model, tokens)?;
         let logits = model.logits(tokens)?;

@@ -110,8 +110,8 @@ impl Marks {
     }
 }
 
-/// Returns the first line of the model's answer. The answer is sampled if there is a seed, and
-/// greedy otherwise. Returns `None` if Ctrl-C ended the answer.
+/// Returns the first line of the model's answer to `prompt`, or `None` if Ctrl-C ended the answer.
+/// With a seed, the answer is sampled. Without a seed, it is greedy.
 fn answer(
     session: &mut Session,
     prompt: &str,
@@ -135,12 +135,11 @@ fn answer(
     Ok((!generated.interrupted).then_some(line))
 }
 
-/// Generates four answers to each question that lists tools: greedy without a constraint, greedy
-/// with a constraint to a tool call, sampled without it, and sampled with it. Prints a table of
-/// scores.
+/// Generates four answers to each question of the kind `tool_call`: two greedy and two sampled, one
+/// of each with a constraint to a tool call and one without. Prints a table of scores.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
-    // For each row of the table, the numbers of exact answers and of valid answers.
+    // For each row of the table: how many answers are exact, and how many are valid calls.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {
         let tools = listed(&question.prompt);
@@ -175,7 +174,7 @@ fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Resul
 }
 
 /// Parses the tools that a prompt lists, one per line: `{"name": …, "parameters": ["city"]}`. The
-/// list has no types, so a parameter may be a string or a whole number.
+/// prompt names no types, so each parameter may be a string or a whole number.
 fn listed(prompt: &str) -> Vec<Tool> {
     let lines = prompt.lines().map(|line| line.trim_end_matches("<|im_end|>"));
     let tools = lines.filter(|line| line.starts_with("{\"name\""));

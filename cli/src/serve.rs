@@ -52,7 +52,7 @@ pub struct Settings {
     pub max_body: usize,
     /// Maximum number of open connections.
     pub max_connections: usize,
-    /// Maximum number of generated tokens that one client has not read yet.
+    /// Maximum number of generated tokens that wait until a client reads them, for each client.
     pub client_queue: usize,
     /// Timeout for a request's header, or for the next request on a connection.
     pub header_time: Duration,
@@ -77,8 +77,8 @@ pub trait Text {
     fn finish(&mut self) -> String;
 }
 
-/// Returns the tokens of a conversation, ending where the answer begins. The second argument lists
-/// the request's tools.
+/// A function that returns the tokens of a conversation, ending where the answer begins. Its second
+/// argument is the list of the request's tools.
 pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
 /// An engine, with the functions that convert text to tokens and back.
@@ -236,7 +236,7 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
 }
 
 /// Opens an engine and returns it with the server's settings, for programs without a command line.
-/// `arguments` are those of `serve`.
+/// `arguments` are written as on the command line, after `serve`.
 ///
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.
@@ -246,7 +246,7 @@ pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Ope
         if let Some(absent) = absent(&error) {
             return anyhow!("{absent}");
         }
-        // The error ends with the usage of `serve`, which is omitted.
+        // The error text ends with the usage of `serve`, which is removed.
         let text = error.to_string();
         let problem: Vec<&str> =
             text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();

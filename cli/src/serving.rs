@@ -5,7 +5,7 @@ use tiny_llm_formats::request::{Chosen, Event, Extras, Request};
 
 use super::{Draft, Form, StepCost};
 
-/// The bytes of a token's text.
+/// A function that returns the bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 /// Sizes and limits of a batch.
@@ -19,7 +19,8 @@ pub struct BatchOptions {
     /// that only decodes. It may also take at most twice as long as a step in which every slot
     /// decodes. 0 means that neither limit applies.
     pub gap: usize,
-    /// Number of pages for keys and values. `None` gives each slot a whole context instead.
+    /// Number of pages for keys and values. With `None`, there are no pages, and each slot has room
+    /// for a whole context.
     pub pages: Option<usize>,
     /// Whether unused pages are kept, so that a request can reuse those that hold its prefix.
     pub share_prefixes: bool,
@@ -36,7 +37,8 @@ pub enum PageUse {
     Remembered,
     /// In use by a request.
     Owned {
-        /// Batch slot of the request. If several requests share the page, the slot of the first.
+        /// Batch slot of the request that uses the page. If several requests share the page, it is
+        /// the slot of the first of them in [`Batch::rows`].
         slot: usize,
         /// Whether several requests use the page.
         shared: bool,
@@ -58,7 +60,7 @@ pub struct BatchRow {
     pub new: usize,
 }
 
-/// Totals since the start.
+/// Counts of a batch since its start, and the current use of its cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchCounts {
     /// Number of forward passes.
@@ -69,7 +71,7 @@ pub struct BatchCounts {
     pub pages: Option<PageCounts>,
     /// Memory used by keys and values.
     pub cache: CacheBytes,
-    /// Number of drafts that were accepted, and number of drafts. `None` without drafts.
+    /// How many proposed tokens were accepted, and how many there were. `None` without drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
@@ -84,7 +86,7 @@ pub struct CacheBytes {
     pub all: u64,
 }
 
-/// Totals of the pages.
+/// Counts of the cache's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
     /// Number of pages.
@@ -93,16 +95,16 @@ pub struct PageCounts {
     pub page_len: usize,
     /// Number of pages that are not free now: those in use, and those kept for later requests.
     pub used: usize,
-    /// The largest `used` after any step.
+    /// The largest value of `used` after any step.
     pub most_used: usize,
     /// Number of preemptions, which occur when no page is free.
     pub preempted: u64,
-    /// Number of tokens that were found in pages of earlier requests, and number of tokens that
-    /// were looked up. `None` if pages are not shared.
+    /// How many prompt tokens were found in pages of earlier requests, and how many were looked up.
+    /// `None` if pages are not shared.
     pub found: Option<(u64, u64)>,
 }
 
-/// Median and 99th percentile of the waits of finished requests.
+/// The waits of finished requests. Each field contains the median and the 99th percentile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchWaits {
     /// Number of steps from submission to the first token.
@@ -141,15 +143,15 @@ pub trait Batch {
     /// Returns the number of requests waiting for a batch slot.
     fn waiting(&self) -> usize;
 
-    /// Returns the log-probabilities of the last step's tokens, for requests that ask for them, in
-    /// the order of their [`Event::Token`]s.
+    /// Returns the log-probabilities of the last step's tokens, each with its request's number.
+    /// Only requests that ask for them are included. The order is that of the [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
-    /// For each request whose first rows ran in the last step, returns how many of its tokens were
-    /// already in the cache.
+    /// For each request whose first rows ran in the last step, returns its number, and how many of
+    /// its tokens were already in the cache.
     fn take_found(&mut self) -> Vec<(u64, usize)>;
 
-    /// Returns the use of each page, by page number. Empty if the cache has no pages.
+    /// Returns the use of each page, by page number. If the cache has no pages, the list is empty.
     fn page_map(&self) -> Vec<PageUse>;
 
     /// Returns the requests that have a batch slot.
@@ -158,8 +160,8 @@ pub trait Batch {
     /// Returns the totals since the start.
     fn counts(&self) -> BatchCounts;
 
-    /// Returns the waits of finished requests, or `None` if no records are kept or no request has
-    /// finished.
+    /// Returns the waits of all finished requests. Returns `None` if the engine keeps no records of
+    /// requests, or none has finished.
     fn waits(&mut self) -> Option<BatchWaits>;
 }
 
@@ -201,7 +203,7 @@ pub trait Simulated {
     /// In the same cases as [`Batch::submit`].
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
 
-    /// Runs one step. Returns its work.
+    /// Runs one step. Returns the work of the step.
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> StepWork;
 
     /// Returns whether all requests have finished.

@@ -143,8 +143,8 @@ impl Session {
         Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
     }
 
-    /// If there is a constraint, gives the model the texts of its tokens, which constraints need.
-    /// Returns the constraint unchanged.
+    /// If `form` is a constraint, passes the texts of all tokens to the model, which needs them to
+    /// apply it. Returns `form` unchanged.
     pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
             let texts = form::texts(&self.tokenizer, self.model.config().vocab_size);
@@ -153,8 +153,8 @@ impl Session {
         form
     }
 
-    /// Begins an answer to a prompt. Returns the model, which generates the answer's tokens, and
-    /// the answer, which decodes them.
+    /// Begins an answer to `prompt`. Returns the model, which generates the answer's tokens, and an
+    /// [`Answer`], which decodes them.
     ///
     /// # Errors
     /// If the model cannot run on the prompt.
@@ -197,7 +197,8 @@ impl Session {
     }
 }
 
-/// Checks that the draft model has the same vocabulary as the model.
+/// Checks that the draft model at `path` has the same vocabulary as the main model at `model`.
+/// `own` is the main model's tokenizer, and `vocabulary` is its vocabulary size.
 pub(super) fn check_draft(
     solution: &Solution,
     path: &Path,
@@ -221,10 +222,10 @@ pub(super) fn check_draft(
     Ok(())
 }
 
-/// Checks that a model can run on these tokens.
+/// Checks that `model` can run on `tokens`.
 ///
 /// # Errors
-/// If there are no tokens or too many, or a token is not in the vocabulary.
+/// If there are no tokens, there are more than the context allows, or one is not in the vocabulary.
 pub(super) fn check(model: &dyn Model, tokens: &[u32]) -> Result<()> {
     let config = model.config();
     check_prompt(tokens, config.max_positions, config.vocab_size)

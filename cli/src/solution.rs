@@ -24,10 +24,10 @@ use super::{
     Simulated, SimulatedOptions, Text, TokenBytes,
 };
 
-/// Receives each new token as soon as it is generated, except stop tokens. Returns `Break` to end
-/// the text.
+/// A function that receives each new token as soon as it is generated, except stop tokens. It
+/// returns `Break` to end the text.
 pub type OnToken<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
-/// Receives the name and value of each intermediate result as soon as it is computed.
+/// A function that receives the name and value of each intermediate result once it is computed.
 pub type OnActivation<'a> = dyn FnMut(&str, &Tensor) + 'a;
 
 /// A loaded model that computes one text at a time.
@@ -51,12 +51,12 @@ pub trait Model {
     /// the model is loaded.)
     fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
-    /// Continues the prompt. Ignores stop texts, because `on_token` can end the text.
+    /// Continues the prompt of `request`. Ignores its stop texts: `on_token` can end the text.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context, or no text that obeys the constraint fits
-    /// within the maximum number of tokens. Also if a logit is NaN or infinite, or if there is a
-    /// constraint and the model has experts.
+    /// If the prompt is empty or longer than the context, or if a logit is NaN or infinite. Also if
+    /// `form` is given, and the model has experts or no text that obeys `form` fits within the
+    /// maximum number of tokens.
     fn generate(
         &mut self,
         request: &Request,
@@ -67,8 +67,8 @@ pub trait Model {
     /// Drops the cache, so that the next request is computed from the start.
     fn clear_cache(&mut self) {}
 
-    /// Returns labels and texts that describe what a cache file or drafts saved in the last
-    /// request.
+    /// Describes what a cache file or drafts saved in the last request: pairs of a label and a
+    /// text.
     fn savings(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -77,8 +77,8 @@ pub trait Model {
     /// first constrained request.
     fn use_vocabulary(&mut self, _texts: Vec<Vec<u8>>) {}
 
-    /// Turns the model into an engine that runs batches. `token_bytes` returns the bytes of a
-    /// token.
+    /// Converts the model to an engine that runs batches. `token_bytes` returns the bytes of a
+    /// token's text.
     ///
     /// # Errors
     /// If memory is insufficient, or the draft model cannot be opened. Also if the model was loaded
@@ -115,30 +115,30 @@ pub struct Solution {
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the names of the rungs (sets of kernels) that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
-    /// Measures the bytes per second that this many threads read from memory.
+    /// Measures how many bytes per second the given number of threads reads from memory.
     pub bandwidth: fn(usize) -> f64,
-    /// Measures the operations per second of the processor's matrix units with this many threads.
-    /// Returns `None` if there are no matrix units.
+    /// Measures how many operations per second the processor's matrix units perform with the given
+    /// number of threads. Returns `None` if there are no matrix units.
     pub matrix_units: fn(usize) -> Option<f64>,
-    /// Loads the model, checks the tokens, calls `ready`, and runs the model on the tokens. Passes
-    /// each activation to the last argument. Returns an error unless week 1's engine can run the
-    /// model, because no other engine names its activations.
+    /// Loads the model, checks the tokens and calls `ready`. Then runs the model, and passes each
+    /// activation to the last argument. Returns an error unless week 1's engine can run the model,
+    /// because no other engine names its activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
-    /// For the name of an activation, returns the tasks that compute it, the most likely culprit
-    /// first. A task is written as `week1-day1 task 1: linear`.
+    /// Returns the tasks that compute the activation with this name. The task that most likely
+    /// causes a wrong value is first. A task is written as `week1-day1 task 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
     /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,
     /// Formats the messages in ChatML, ending where the assistant's answer begins.
     pub chatml: fn(&[Message]) -> String,
-    /// Creates week 3's scheduler and pages, without a model.
+    /// Creates an engine with week 3's scheduler and pages, but without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
     /// Writes a model as a GGUF file with its weights in other types, and returns the file's tensor
-    /// table. The callback receives the progress. If it cancels the conversion, no file is written.
+    /// table. The callback receives the progress. If it returns `Break`, no file is written.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -148,10 +148,10 @@ pub struct Solution {
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
     /// Builds and draws the graph of a forward pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
-    /// Returns the bytes that the graph of a forward pass needs with each method of memory
-    /// planning.
+    /// Returns, for each method of memory planning, its name and the bytes that the graph of a
+    /// forward pass needs with it.
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
-    /// Returns how the graph of a pass is divided among the backends.
+    /// Returns how the graph of a forward pass is divided among the backends.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,
     /// Runs a model on tokens, and returns the experts to which each token was routed.
     pub experts: fn(&Path, &LoadOptions, &[u32]) -> Result<ExpertsSeen>,
@@ -159,7 +159,7 @@ pub struct Solution {
     pub gpu: fn() -> Result<Vec<String>>,
     /// Returns the layout of a tensor, initially and after each step.
     pub layouts: fn(&LayoutRequest) -> Result<Vec<LayoutSeen>>,
-    /// Continues a prompt with a model whose weights stay in the file.
+    /// Continues a prompt with a model whose weights stay in its file.
     pub stream: fn(&StreamRequest<'_>, &mut OnToken<'_>) -> Result<Streamed>,
     /// Writes a model folder as a file for `stream`, and returns its size in bytes.
     pub stream_pack: fn(&PackRequest<'_>) -> Result<u64>,
@@ -181,7 +181,7 @@ pub struct GraphRequest<'a> {
     pub model: &'a Path,
     /// How to run the model.
     pub options: &'a LoadOptions,
-    /// Number of rows of the pass.
+    /// Number of rows of the forward pass.
     pub rows: usize,
 }
 
@@ -201,7 +201,7 @@ pub struct LoadOptions {
     pub attention: Option<String>,
     /// Element type of keys and values.
     pub cache_type: Option<String>,
-    /// Whether to recompute all positions for each new token, without a cache.
+    /// Whether to use no cache, and recompute all positions for each new token.
     pub no_cache: bool,
     /// Whether to copy the weights into memory, in the layout that the kernels read fastest.
     pub repack: bool,
@@ -238,7 +238,7 @@ pub struct QuantizeRequest<'a> {
     pub output: &'a Path,
     /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
-    /// For the name of a matrix, returns the type to use, or `None` for the type that the target
+    /// Returns the type to use for the matrix with this name, or `None` for the type that `target`
     /// selects.
     pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
     /// Number of threads.
@@ -249,7 +249,7 @@ pub struct QuantizeRequest<'a> {
 pub struct WriteRequest<'a> {
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Metadata, without the entries that follow from the tensor types.
+    /// Metadata, without the entries that are derived from the tensor types.
     pub metadata: Metadata,
     /// Sizes and constants of the model.
     pub config: &'a ModelConfig,
@@ -273,7 +273,7 @@ pub struct StreamRequest<'a> {
     pub budget: usize,
     /// Number of positions in the cache.
     pub positions: usize,
-    /// Number of rows of weights that are in memory at once. A row has as many weights as the
+    /// Number of rows of weights that are in memory at once. Each row has as many weights as the
     /// hidden size.
     pub chunk_rows: usize,
     /// Sampling temperature. 0 is greedy.
@@ -288,8 +288,8 @@ pub struct StreamRequest<'a> {
 pub struct Streamed {
     /// Peak memory in bytes.
     pub peak: usize,
-    /// For each purpose of memory, its name and the largest number of bytes that one request took
-    /// for it.
+    /// Uses of memory. For each use, its name and the largest number of bytes requested for it at
+    /// once.
     pub parts: Vec<(&'static str, usize)>,
     /// File accesses for all prompt tokens except the last.
     pub prompt: StreamCounts,

@@ -55,14 +55,14 @@ impl Speed {
         self.new_tokens.saturating_sub(1)
     }
 
-    /// Returns the speed of decode: new tokens per second after the first one. Returns `None` if
+    /// Returns the decode speed: the new tokens after the first, per second. Returns `None` if
     /// there are fewer than two new tokens.
     pub(super) fn decode_rate(&self) -> Option<f64> {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
 
-    /// Formats prefill as `4 tokens, 512.0 tokens/s`. If there is no new token, says that the
-    /// prompt was not computed.
+    /// Formats the prefill speed, for example `4 tokens, 512.0 tokens/s`. If there is no new token,
+    /// the text says that the prompt was not computed.
     pub(super) fn prefill_text(&self) -> String {
         if self.new_tokens == 0 {
             return format!("0 of {} computed", counted(self.prompt_tokens));
@@ -70,7 +70,7 @@ impl Speed {
         format!("{}, {:.1} tokens/s", counted(self.prompt_tokens), self.prefill_rate())
     }
 
-    /// Formats prefill with the time to first token.
+    /// Formats the prefill speed and the time to first token.
     pub(super) fn first_token_text(&self) -> String {
         let prefill = self.prefill_text();
         if self.new_tokens == 0 {

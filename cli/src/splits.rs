@@ -11,7 +11,7 @@ pub struct Divided {
     pub splits: Vec<SplitSeen>,
 }
 
-/// Memory of a backend.
+/// A backend's name and the memory it uses.
 #[derive(Debug, Clone)]
 pub struct Holds {
     /// Name of the backend.
@@ -35,10 +35,10 @@ pub struct SplitSeen {
     pub operations: Vec<&'static str>,
 }
 
-/// Width of a column in characters.
+/// Width of a backend's column in characters.
 const WIDTH: usize = 40;
 
-/// Formats the splits as text.
+/// Formats a divided graph as text, with one column per backend.
 pub(super) fn shown(divided: &Divided) -> String {
     let Divided { backends, splits } = divided;
     let mut text = String::new();
@@ -78,7 +78,7 @@ pub(super) fn shown(divided: &Divided) -> String {
     text
 }
 
-/// Replaces consecutive equal operations with one entry and a count, such as `2 rope`.
+/// Replaces each run of equal operations with one entry and a count, such as `2 rope`.
 fn counted(operations: &[&str]) -> Vec<String> {
     let runs = operations.chunk_by(|a, b| a == b);
     runs.map(|run| match run.len() {

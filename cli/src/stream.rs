@@ -99,8 +99,8 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     Ok(interrupt::exit_code(caught.requested()))
 }
 
-/// Formats the cost per token, and the resulting tokens per second for an SD card that reads 10 to
-/// 20 MB/s.
+/// Formats the file accesses per token, and the tokens per second that they allow on an SD card
+/// that reads 10 to 20 MB/s.
 fn described(counts: StreamCounts) -> String {
     let StreamCounts { tokens, reads, seeks, bytes } = counts;
     if tokens == 0 {

@@ -19,9 +19,8 @@ pub(super) enum Template {
 }
 
 impl Template {
-    /// Chooses the template. Usually that is the model's own. The solution's function is used if
-    /// the model's template is plain ChatML, or if there is none but the vocabulary has ChatML's
-    /// tokens.
+    /// Chooses the template: usually `own`, the model's own. If `own` is plain ChatML, or is `None`
+    /// and the vocabulary has ChatML's tokens, chooses `chatml`, the solution's function.
     pub(super) fn of(
         own: Option<ChatTemplate>,
         chatml: fn(&[Message]) -> String,
@@ -52,7 +51,7 @@ impl Template {
         Ok(Self::ChatMl(chatml))
     }
 
-    /// Returns the model's syntax of a tool call.
+    /// Returns the syntax in which the model writes tool calls.
     pub(super) fn style(&self) -> Style {
         match self {
             Self::Own(own) if own.mentions("<tool_call>") => Style::TAGS,
@@ -60,9 +59,9 @@ impl Template {
         }
     }
 
-    /// Returns the tokens of a conversation in which the model may call these tools. If the
-    /// template doesn't support tools, lists the tools in the system message, as in the embedded
-    /// model's training data.
+    /// Returns the tokens of a conversation in which the model may call `tools`. If the template
+    /// doesn't support tools, lists them in the system message, as in the embedded model's training
+    /// data.
     pub(super) fn tokens_with(
         &self,
         messages: &[Message],
@@ -87,8 +86,8 @@ impl Template {
     }
 }
 
-/// Lists the tools in the system message: names, parameter names and, if given, descriptions. If
-/// the first message isn't a system message, inserts one.
+/// Returns the messages with a list of the tools in the system message: names, parameter names and,
+/// if given, descriptions. Inserts a system message if the first message isn't one.
 fn listed(messages: &[Message], tools: &[Json]) -> Vec<Message> {
     let mut text = "You can call these tools:".to_owned();
     for tool in tools.iter().filter_map(|tool| tool.get("function")) {

@@ -152,7 +152,7 @@ impl Day {
             .twin
             .context("found `architecture`, but no `twin` (the same task for another processor)")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
-        let twin = twin.context("`twin` is not the number of a task of this day")?;
+        let twin = twin.context("`twin` must be the number of a task of the same day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
             "found twin = {0}, but the twin of task {0} is not task {1}",
@@ -374,7 +374,7 @@ mod tests {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
             ("twin = 4", "twin = 5", "found twin = 5, but the twin of task 5 is not task 1"),
-            ("twin = 4", "twin = 9", "`twin` is not the number of a task of this day"),
+            ("twin = 4", "twin = 9", "`twin` must be the number of a task of the same day"),
             (
                 "twin = 4\n",
                 "",

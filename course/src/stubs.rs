@@ -284,7 +284,7 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
         return Ok(checked);
     }
     bail!(
-        "src/ differs from reference/ (`cargo course stubs` regenerates src/):\n{}",
+        "src/ differs from reference/. To regenerate src/, run `cargo course stubs`.\n{}",
         drift.join("\n")
     )
 }

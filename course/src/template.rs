@@ -90,7 +90,7 @@ impl Template {
                     }
                     None if !helper => {
                         bail!(
-                            "{}: this region isn't inside a function; if it is a helper, mark it `(helper)`",
+                            "{}: this region isn't inside a function; mark a helper's region with `(helper)`",
                             place()
                         )
                     }

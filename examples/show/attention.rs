@@ -4,7 +4,7 @@ use ndarray::Array2;
 use tiny_llm::week1::attention::scaled_dot_product_attention;
 use tiny_llm_harness::fixtures::Fixtures;
 
-/// Characters from no attention to full attention.
+/// Characters for shares of attention, from none to all.
 const SHADES: [&str; 6] = ["  ", "░░", "▒▒", "▓▓", "██", "██"];
 
 /// Draws the map, one row per word.

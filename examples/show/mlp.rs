@@ -1,4 +1,4 @@
-//! Day 4: what the last MLP of a trained model adds, right before the model names a colour.
+//! Day 4: what the last MLP of a trained model changes, just before the model names a colour.
 
 use std::{fs, path::Path};
 
@@ -48,7 +48,7 @@ pub(crate) fn show() {
     }
 }
 
-/// Reads the embedded model's file whole, since mapping it comes on day 5.
+/// The embedded model's file, read whole, because day 5 is the first to map a file.
 struct Weights {
     header: Header,
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl Weights {
         Self { header, bytes }
     }
 
-    /// Reads a tensor in bf16, the upper half of an f32.
+    /// Returns a tensor that is stored in bf16, the upper half of an f32.
     fn get(&self, name: &str) -> Tensor {
         let place = &self.header.tensors[name];
         let halves = self.bytes[place.bytes.clone()].chunks_exact(2);

@@ -1,4 +1,4 @@
-//! Day 5: the next word that your model expects, word by word.
+//! Day 5: the next word that your model expects after each word of a text.
 
 use std::path::Path;
 

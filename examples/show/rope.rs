@@ -1,4 +1,4 @@
-//! Day 2: the hands of your RoPE, and what a score sees of them.
+//! Day 2: the rotations of your RoPE, and how a score depends on the distance.
 
 use ndarray::ArrayD;
 use tiny_llm::week1::rope::{RopeTables, inverse_frequencies, rope_interleaved};

@@ -242,7 +242,7 @@ impl Hub {
             let to = header_of(&response, "location").unwrap_or_default();
             at = target(&at, &to).ok_or_else(|| {
                 Failure::Final(anyhow!(
-                    "{}: found a redirect to {to:?}, expected an address",
+                    "{}: found a redirect to {to:?}, which is not a valid http or https address",
                     host(&at)
                 ))
             })?;

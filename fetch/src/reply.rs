@@ -54,7 +54,9 @@ pub(crate) fn refused(
             )
         }
         (404, "RepoNotFound" | "") if file.is_none() => {
-            anyhow!("{id}: found no repository of this name at {host} that HF_TOKEN can read")
+            anyhow!(
+                "{id}: {host} has no repository of this name, or HF_TOKEN gives no access to it"
+            )
         }
         (404, _) => anyhow!("{id}: found no file {} at {host}", file.unwrap_or_default()),
         (401, _) if with_token => {

@@ -16,8 +16,8 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use memmap2::{Mmap, MmapMut};
 
-/// A range of the bytes of an owner, such as a mapped file. The owner lives as long as any `Bytes`
-/// refers to it. Cloning or slicing increments a reference count and copies nothing.
+/// A range of bytes that belong to an owner, such as a mapped file. The owner lives as long as any
+/// `Bytes` refers to it. Cloning or slicing increments a reference count and copies nothing.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -46,9 +46,9 @@ impl Bytes {
         Ok(Self::of(Arc::new(map)))
     }
 
-    /// Allocates `len` bytes and lets `fill` write them. On Linux, asks for huge pages of 2 MiB
-    /// instead of 4 KiB. Huge pages need only a 512th of the entries in the processor's TLB, which
-    /// is too small to map all weights in small pages.
+    /// Allocates `len` bytes and lets `fill` write them. On Linux, asks the system for pages of 2
+    /// MiB instead of 4 KiB (huge pages). The processor keeps page addresses in a small table, the
+    /// TLB. With small pages, it has too few entries for all weights.
     ///
     /// # Errors
     /// If the system cannot allocate the memory.
@@ -89,8 +89,8 @@ impl Bytes {
 
     /// Asks the system to load all of these bytes, because they are needed soon. Without this call,
     /// the system maps a page of a file only when that page or a neighbour is first accessed. Until
-    /// then, prefetch instructions for that page have no effect. Does nothing if the system has no
-    /// such call, or the call fails.
+    /// then, prefetch instructions for that page have no effect. Does nothing if the system does
+    /// not support this request or refuses it.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The
@@ -104,7 +104,7 @@ impl Bytes {
         }
     }
 
-    /// Returns all bytes of the owner, such as the whole file that these bytes are a part of.
+    /// Returns all bytes of the owner, such as the whole file of which these bytes are a part.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::of(Arc::clone(&self.owner))

@@ -50,7 +50,7 @@ pub struct StoredTensor<'a> {
 }
 
 impl Checkpoint {
-    /// Maps the files of a folder and checks their headers. No value is read.
+    /// Maps the safetensors files of a model folder and checks their headers. No value is read.
     ///
     /// # Errors
     /// If a file is missing or malformed, or differs from what the index says. The message is one
@@ -125,9 +125,9 @@ impl Checkpoint {
         Ok((info.dtype, Bytes::of(file).slice(info.bytes.clone())?))
     }
 
-    /// Checks that the checkpoint has the model's tensors, and no others except two harmless kinds.
-    /// Any other tensor means that the model computes something that this engine doesn't. Without
-    /// this check, the tensor would be silently ignored.
+    /// Checks that the checkpoint has all tensors of the model that `config` describes. It may also
+    /// have tensors of two harmless kinds. Any other tensor means that the model computes something
+    /// that this engine doesn't. Without this check, that tensor would be silently ignored.
     ///
     /// # Errors
     /// If a tensor is missing, has a different shape, or does not belong to the model. The message
@@ -212,7 +212,7 @@ impl Checkpoint {
         Ok((shard, name, info))
     }
 
-    /// Returns up to three names, those with the smallest edit distance to `name`.
+    /// Returns the names of up to three tensors, those with the smallest edit distance to `name`.
     fn closest(&self, name: &str) -> Vec<&str> {
         let mut names: Vec<_> =
             self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
@@ -268,7 +268,7 @@ impl Shard {
     }
 }
 
-/// Converts a header's entries to entries of a checkpoint.
+/// Converts the entries of a header: parses the name of each tensor's type.
 fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
     let info = |(name, place): (String, Place)| {
         let Place { dtype, shape, bytes } = place;
@@ -288,7 +288,7 @@ pub fn shards(index: &Path) -> Result<BTreeSet<String>> {
     Ok(weight_map(index)?.into_values().collect())
 }
 
-/// Returns the file name of each tensor in an index, by the tensor's name.
+/// Reads an index file. Returns the name of the file that holds each tensor, by the tensor's name.
 fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
     let name = index.display();
     let text =
@@ -319,8 +319,8 @@ fn is_plain_name(file: &str) -> bool {
         && file.ends_with(".safetensors")
 }
 
-/// Returns how many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein
-/// 1966).
+/// Returns the minimum number of letters to insert, delete or replace to turn `a` into `b`
+/// (Levenshtein 1966).
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

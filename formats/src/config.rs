@@ -1,8 +1,8 @@
-//! Reads `config.json` of Llama, Qwen2 and Qwen3.
+//! Reads the `config.json` of a Llama, Qwen2 or Qwen3 model.
 //!
-//! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the
-//! top level, but transformers 5 writes both into `rope_parameters`. A configuration that this
-//! engine cannot run is rejected here, before any weight is read. The error names the field.
+//! This file has two forms. Most checkpoints have `rope_theta` and `rope_scaling` at the top level,
+//! but transformers 5 writes both into `rope_parameters`. A configuration that this engine cannot
+//! run is rejected here, before any weight is read. The error names the field.
 
 mod gguf;
 pub mod mixture;
@@ -14,8 +14,8 @@ use std::{f64::consts::TAU, path::Path};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
-/// The architectures that the course's decoder supports. The file's field `model_type` specifies
-/// which one it is.
+/// The architectures that the course's decoder supports. The field `model_type` of `config.json`
+/// names one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Has biases only if `attention_bias`
@@ -27,17 +27,16 @@ pub enum Family {
     Qwen3,
 }
 
-/// Llama 3's scaling of RoPE beyond the context that the model was first trained on. A pair is two
-/// numbers of a head that RoPE rotates together.
+/// Parameters of Llama 3's scaling of RoPE, for contexts longer than that of the original training.
+/// RoPE rotates the numbers of a head in pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Llama3Scaling {
-    /// Divisor of the frequencies of pairs that rotate too slowly.
+    /// The frequency of a pair that rotates too slowly is divided by this.
     pub factor: f32,
-    /// Minimum number of turns within `original_max_positions`. A pair that makes fewer turns
-    /// rotates too slowly.
+    /// A pair that makes fewer turns than this within `original_max_positions` rotates too slowly.
     pub low_freq_factor: f32,
-    /// Number of turns within `original_max_positions`. A pair that makes more turns is unchanged.
-    /// Between the two limits, the change is gradual.
+    /// A pair that makes more turns than this within `original_max_positions` is unchanged. Between
+    /// `low_freq_factor` and this limit, the change is gradual.
     pub high_freq_factor: f32,
     /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
@@ -291,7 +290,7 @@ impl Fields {
         }
     }
 
-    /// Returns the value of a flag, or false if it is absent.
+    /// Returns the value of a boolean field, or false if the field is absent.
     fn flag(&self, field: &str) -> Result<bool> {
         match self.get(field) {
             None => Ok(false),
@@ -300,7 +299,7 @@ impl Fields {
         }
     }
 
-    /// Returns the ids in a field that has one id, a list of ids, or no value.
+    /// Returns the token ids in a field, which may hold one id, a list of ids, or nothing.
     fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
         let one =
             |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
@@ -327,7 +326,7 @@ impl Fields {
         }
     }
 
-    /// Returns `rope_theta` and the scaling, from either form of the file.
+    /// Returns RoPE's base, and its scaling if there is any, from either form of the file.
     fn rope(&self) -> Result<(f32, Option<Llama3Scaling>)> {
         const THETA: &str = "a number of at least 1";
         let old = self.object("rope_scaling")?;
@@ -410,7 +409,7 @@ impl Fields {
     }
 }
 
-/// Shortens a value for a message.
+/// Shortens a value for an error message.
 fn shorten(text: &str) -> String {
     const ENOUGH: usize = 80;
     if text.chars().count() <= ENOUGH {

@@ -14,10 +14,10 @@ pub use metadata::{Array, Metadata, Value};
 pub use names::{gguf_name, hugging_face_name};
 pub use tensor_type::TensorType;
 
-/// The first four bytes of a file.
+/// The first four bytes of a GGUF file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
-/// The version of the format that is written. Versions 2 and 3 are read: they differ only in that
-/// version 3 may be big-endian. Version 1, which had 32-bit counts, is not read.
+/// The version of the GGUF format that this engine writes. It reads versions 2 and 3, which differ
+/// only in that version 3 may be big-endian. It does not read version 1, which had 32-bit counts.
 pub const VERSION: u32 = 3;
 /// The offset of each tensor is a multiple of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
@@ -36,8 +36,8 @@ pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
 /// A value that this project defines for `tokenizer.ggml.pre`: the whole text is one piece.
 pub const WHOLE: &str = "tiny-llm-whole";
 /// A key that this project defines. It says when a space is added before a text. It is written only
-/// if `tokenizer.ggml.add_space_prefix` cannot express this. Its values, `metaspace-first` and
-/// `metaspace-always`, stand for the `prepend_scheme` of Hugging Face's `Metaspace`. `Metaspace`
+/// if `tokenizer.ggml.add_space_prefix` cannot express this. Its values `metaspace-first` and
+/// `metaspace-always` are named after the `prepend_scheme` of Hugging Face's `Metaspace`, which
 /// adds no space if there already is one.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 
@@ -46,23 +46,24 @@ pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 pub mod token_type {
     pub const NORMAL: i32 = 1;
     pub const UNKNOWN: i32 = 2;
-    /// Tokens that begin and end texts and turns. The tokenizer finds them in a text before it does
-    /// anything else.
+    /// The type of tokens that begin or end a text or a turn. The tokenizer finds them in a text
+    /// before it does anything else.
     pub const CONTROL: i32 = 3;
-    /// Tokens that are ordinary text. The tokenizer also finds them before it does anything else.
+    /// The type of added tokens that are ordinary text. Like tokens of the type [`CONTROL`], they
+    /// are found in a text before anything else is done.
     pub const USER_DEFINED: i32 = 4;
     pub const UNUSED: i32 = 5;
-    /// Tokens of a single byte. They spell characters that have no token.
+    /// The type of tokens of a single byte. They spell characters that have no token.
     pub const BYTE: i32 = 6;
 }
 
-/// An entry of the tensor table.
+/// A tensor's entry in the tensor table of a GGUF file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
     /// The name that llama.cpp uses, such as `blk.0.attn_q.weight`.
     pub name: String,
-    /// Sizes, the slowest axis first, as everywhere in this course: a matrix is `[rows, cols]`. The
-    /// file has the fastest axis first.
+    /// Size of each axis, the slowest axis first: a matrix is `[rows, cols]`. This is the order
+    /// everywhere in this course, but the file has the fastest axis first.
     pub shape: Vec<usize>,
     /// The type in which the tensor is stored.
     pub tensor_type: TensorType,

@@ -75,8 +75,9 @@ impl Header {
     }
 }
 
-/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets, including those in
-/// the result, are relative to the beginning of the values. The values have `length` bytes.
+/// Reads a tensor's entry, such as `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`.
+/// Offsets, including those in the result, count from the beginning of the values, which have
+/// `length` bytes.
 fn place(info: &Value, length: usize) -> Result<Place> {
     let field = |name: &str| info.get(name).with_context(|| format!("found no field {name:?}"));
     let sizes = |name: &str| -> Result<Vec<usize>> {

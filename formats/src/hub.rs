@@ -21,7 +21,7 @@ use anyhow::{Result, bail, ensure};
 pub use find::{OPTIONAL, REQUIRED, find, locate};
 pub use place::{cache, cache_of};
 
-/// The revision that is used if a name does not give one.
+/// The revision that is used if a model's name does not specify one.
 pub const MAIN: &str = "main";
 
 /// The name of a model.
@@ -60,7 +60,7 @@ impl Name {
         self.revision.as_deref().unwrap_or(MAIN)
     }
 
-    /// Returns the same name with this revision: a branch, a tag or a commit.
+    /// Returns this name with its revision set to `revision`: a branch, a tag or a commit.
     ///
     /// # Errors
     /// If `revision` cannot be the name of a branch, a tag or a commit.

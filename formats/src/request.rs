@@ -24,7 +24,7 @@ pub struct Request {
     /// Sampling options. Every request has its own random number generator, so its draws do not
     /// depend on other requests.
     pub sampling: SamplerOptions,
-    /// The seed of the request's generator.
+    /// The seed of the request's random number generator.
     pub seed: u64,
 }
 
@@ -45,7 +45,7 @@ impl Request {
 }
 
 // ANCHOR: sampler_options
-/// Options that shape the distribution. [`SamplerOptions::default`] leaves it unchanged.
+/// Options that change the next token's distribution. [`SamplerOptions::default`] changes nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerOptions {
     /// Temperature: 0 is greedy, 1 changes nothing.
@@ -78,22 +78,22 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of `temperature`.
+    /// The valid values of `temperature`.
     pub const TEMPERATURE: Self =
         Self { name: "temperature", expected: "a number of at least 0", valid: |x| x >= 0.0 };
-    /// The limit of `top_p`.
+    /// The valid values of `top_p`.
     pub const TOP_P: Self = Self {
         name: "top_p",
         expected: "a number above 0 and at most 1",
         valid: |x| x > 0.0 && x <= 1.0,
     };
-    /// The limit of `min_p`.
+    /// The valid values of `min_p`.
     pub const MIN_P: Self = Self {
         name: "min_p",
         expected: "a number from 0 to 1",
         valid: |x| (0.0..=1.0).contains(&x),
     };
-    /// The limit of `repetition_penalty`.
+    /// The valid values of `repetition_penalty`.
     pub const REPETITION_PENALTY: Self =
         Self { name: "repetition_penalty", expected: "a number above 0", valid: |x| x > 0.0 };
 
@@ -163,7 +163,7 @@ pub struct Chosen {
     pub top: Vec<(u32, f32)>,
 }
 
-/// What a step reports about a request.
+/// What a step of the engine reports about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The next token of a request's answer.
@@ -206,8 +206,8 @@ impl fmt::Display for UnknownToken {
 
 impl std::error::Error for UnknownToken {}
 
-/// Checks that every token is in a vocabulary of this many ids. `tokens` are pairs of position and
-/// token.
+/// Checks that every token id is below `vocabulary`, the number of ids. `tokens` are pairs of
+/// position and token id.
 ///
 /// # Errors
 /// If a token is not in the vocabulary. The error names the first such token.
@@ -222,11 +222,11 @@ pub fn check_tokens(
     }
 }
 
-/// Checks that a model with this context and vocabulary can run on a prompt.
+/// Checks that a model can run on `tokens`. `context` is the maximum number of tokens, and
+/// `vocabulary` the number of token ids.
 ///
 /// # Errors
-/// If there are no tokens, there are more than the context holds, or a token is not in the
-/// vocabulary.
+/// If there are no tokens or more than `context`, or a token is not in the vocabulary.
 pub fn check_prompt(tokens: &[u32], context: usize, vocabulary: usize) -> anyhow::Result<()> {
     anyhow::ensure!(!tokens.is_empty(), "there are no tokens to start from");
     anyhow::ensure!(

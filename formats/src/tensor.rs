@@ -26,8 +26,8 @@ pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
     tensor
 }
 
-/// Reads `x` in row-major order into a new shape. Unlike `ndarray`'s own reshape, it accepts any
-/// memory layout (after `swap_axes`, for example). It always copies the numbers.
+/// Returns a tensor of this shape with the numbers of `x`, in row-major order. Unlike `ndarray`'s
+/// own reshape, accepts any memory layout (as after `swap_axes`). Always copies the numbers.
 ///
 /// # Panics
 /// If the two shapes have different numbers of elements.

@@ -96,15 +96,15 @@ fn resolved(target: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns an error that names the target, not the temporary file.
+/// Returns the error that `path` cannot be written. Pass the target, not the temporary path.
 #[must_use]
 pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
 }
 
-/// Adds the file's name to a system error that occurred while the file was being written. Such
-/// errors (a full disk, for example) do not say which file they are about. Other errors are
-/// returned unchanged.
+/// Adds the file's name to a system error that occurred while the file was being written. Without
+/// this, such an error (a full disk, for example) does not say which file it is about. Other errors
+/// are returned unchanged.
 #[must_use]
 pub fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<io::Error>() {

@@ -72,7 +72,7 @@ impl Cache {
         find(&name(text), self.root.path()).map_err(|e| e.to_string())
     }
 
-    /// Checks that the error is one line with these parts and the command that fetches the model.
+    /// Checks that `text` isn't found. The one-line error must contain `parts` and a fetch command.
     #[track_caller]
     fn lacks(&self, text: &str, parts: &[&str]) {
         let error = self.find(text).expect_err("nothing whole is there");
@@ -252,7 +252,7 @@ fn errors_name_what_is_missing() {
     cache.lacks("other/model", &["no such model in", &root]);
     cache.lacks("some/model@v2", &["no revision v2", "models--some--model"]);
     cache.lacks("some/model@0123456", &["no revision 0123456"]);
-    cache.lacks("some/model:Q4_0", &["no such GGUF file", "which has none"]);
+    cache.lacks("some/model:Q4_0", &["no such GGUF file", "has none"]);
     for commit in ["", "..", "../..", "a/b", "fedcba"] {
         fs::write(cache.repository.join("refs/main"), commit).unwrap();
         cache.lacks("some/model", &["no revision main"]);

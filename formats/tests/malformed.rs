@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// The offsets have no gaps and end at `u64::MAX`. No sum of them may overflow.
+/// Checks offsets without gaps that end at `u64::MAX`. No sum of them may overflow.
 #[test]
 fn rejects_offsets_up_to_the_largest_integer() {
     // The most bytes whose number of bits fits in a u64. Eight parts and 7 bytes are `u64::MAX`.

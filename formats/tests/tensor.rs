@@ -254,7 +254,7 @@ fn shapes_broadcast_from_the_right() {
     }
 }
 
-/// Generates two shapes that can be multiplied. Leading axes may be 1, or missing in the first.
+/// Generates the shapes of two factors. Leading axes may be 1 in either, or missing in the first.
 fn shapes() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     let lead = prop::collection::vec((1usize..4, 0u8..3), 0..3);
     (lead, 0usize..6, 0usize..6, 0usize..6, 0usize..3).prop_map(|(lead, m, k, n, missing)| {

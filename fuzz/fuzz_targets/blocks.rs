@@ -1,8 +1,7 @@
-//! Any bytes are blocks. The first byte chooses the format, the rest is a row.
+//! Decodes arbitrary bytes as blocks. The first byte chooses the format, the rest is a row.
 //!
-//! A block is decoded alike alone and in a row, at even addresses and at odd ones; its weights, if
-//! they are finite, can be stored again, and what comes back of them is finite in the formats whose
-//! scale is not rounded up to infinity.
+//! Checks that a block has the same weights alone and in a row, and at even and odd addresses.
+//! Finite weights can be quantized again. If all are below 60,000, the result is finite.
 
 #![no_main]
 
@@ -49,7 +48,7 @@ fn decode(tensor_type: TensorType, row: &[u8]) -> Vec<f32> {
     out
 }
 
-/// One NaN is as good as another.
+/// Returns the bits of each number. All NaNs have the same bits.
 fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }).collect()
 }

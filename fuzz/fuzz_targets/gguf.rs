@@ -1,11 +1,11 @@
-//! Any bytes as a GGUF file: one line that names the file or a model, never a panic, and no more
-//! memory than the file justifies (`-rss_limit_mb`, `-malloc_limit_mb`).
+//! Reads arbitrary bytes as a GGUF file. The result is a model, or an error of one line that names
+//! the file. Memory is limited by `-rss_limit_mb` and `-malloc_limit_mb`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use tiny_llm_reference::week2::{gguf::Gguf, load::load_gguf};
 
-/// RoPE's table grows with it, whatever the file.
+/// The context length. The RoPE table grows with it, so it is short.
 const CONTEXT: usize = 16;
 
 fuzz_target!(|data: &[u8]| {
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     };
     match Gguf::parse(data.to_vec().into(), "fuzz.gguf") {
         Ok(gguf) => {
-            // Whatever was read lies in the file.
+            // All tensors are inside the file.
             let bytes: usize = gguf.tensors.iter().map(|tensor| gguf.bytes_of(tensor).len()).sum();
             assert!(bytes <= data.len());
             if let Err(error) = load_gguf(&gguf, CONTEXT) {

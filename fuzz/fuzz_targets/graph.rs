@@ -1,9 +1,9 @@
-//! Any bytes: a graph, node by node, and which of its nodes are results.
+//! Builds a graph from arbitrary bytes, node by node, and chooses the nodes that are its results.
 //!
-//! A node is built or refused in one line, and what is built has no cycle; a view does not lead
-//! outside of its source. Planned by best fit or by size, in place or not, a graph comes to what
-//! it comes to with a buffer for each node, in no more bytes than those have and no fewer than its
-//! lower bound.
+//! A node is built or rejected with an error of one line. A graph has no cycles, and no view
+//! reaches outside its source. Planned by best fit or by size, in place or not, a graph gives the
+//! results that it gives with one buffer per node. A plan takes at most the bytes of those buffers,
+//! and at least the lower bound.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! Any bytes are the body of a request. The first byte chooses the interface.
+//! Reads arbitrary bytes as the body of a request. The first byte chooses the interface.
 //!
-//! Whatever comes is read or refused, and a refusal has OpenAI's shape. What is read keeps to the
-//! server's limits: so many answers, and numbers that a sampler can work with.
+//! Each body is accepted or rejected, and an error has the shape of OpenAI's. An accepted request
+//! respects the server's limits: the number of answers, and the ranges of the sampling options.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! Any bytes: a schema, and behind a byte of 0 what is written under it.
+//! Reads arbitrary bytes as a schema. After a zero byte follow the bytes of an answer.
 //!
-//! Whatever comes is read or refused, and a refusal says where. What is read has an answer; each
-//! beginning that the automaton takes has an end, which is the rest of the same text byte by byte.
+//! A schema is accepted, or rejected with an error that names the place. Each prefix that the
+//! automaton accepts has a completion. After each byte of it, the rest is the new completion.
 
 #![no_main]
 
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Takes what may follow of these bytes, and then goes to the end.
+/// Takes each of these bytes that may follow, then the completion.
 fn follow(shape: &Shape, bytes: &[u8]) {
     let mut state = shape.start();
     for &byte in bytes.iter().take(200) {
@@ -41,7 +41,7 @@ fn follow(shape: &Shape, bytes: &[u8]) {
     }
     let closing = shape.closing_text(&state);
     for (i, &byte) in closing.iter().enumerate() {
-        // Each time from anew: a long end is looked at where it begins and where it ends.
+        // Of a long completion, only the first and the last 50 bytes are checked.
         if i < 50 || i + 50 > closing.len() {
             assert_eq!(shape.closing_text(&state), closing[i..]);
         }

@@ -51,8 +51,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Counts allocations and reallocations of this thread while `action` runs. Does not count other
-/// threads, even if `action` uses them, so give it a thread pool with one thread.
+/// Counts allocations and reallocations of this thread while `action` runs. Does not count those of
+/// other threads, so if `action` needs a thread pool, pass it one with a single thread.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
     let before = COUNT.get();
     let result = action();

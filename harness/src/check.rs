@@ -11,7 +11,7 @@ use crate::{
 };
 use tiny_llm_formats::Tensor;
 
-/// The element in which two tensors of the same shape differ most.
+/// The most wrong element of a tensor, compared with an expected tensor of the same shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
     /// Index of the worst element, one number per axis.
@@ -24,11 +24,11 @@ pub struct Mismatch {
     pub wrong: usize,
 }
 
-/// Finds the worst element out of tolerance, if any. A difference that is NaN or infinite ranks
-/// first, then the largest difference. If the tolerance is relative, differences are divided by the
-/// magnitude of the expected number, or by the mean magnitude of all finite expected numbers if
-/// that is larger. So a wrong sign of a number near 0 ranks below an error in a number of typical
-/// magnitude.
+/// Returns the most wrong element that is out of tolerance, if any. An element whose difference is
+/// NaN or infinite ranks first, then the one with the largest difference. If the tolerance is
+/// relative, each difference is divided by the magnitude of the expected number, or by the mean
+/// magnitude of all finite expected numbers if that is larger. So a wrong sign of a number near 0
+/// ranks below an error in a number of typical magnitude.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -65,8 +65,8 @@ pub fn worst_mismatch(
 /// Asserts that both tensors have the same shape and every element is within tolerance.
 ///
 /// # Panics
-/// If this does not hold. The message shows both shapes, the worst index, both values and the
-/// tolerance.
+/// If the shapes differ or an element is out of tolerance. The message shows both shapes, the worst
+/// index, both values and the tolerance.
 #[track_caller]
 pub fn assert_close(
     what: &str,
@@ -77,8 +77,8 @@ pub fn assert_close(
     assert_close_noting(what, found, expected, tolerance, "");
 }
 
-/// Like [`assert_close`], but also prints the lines of `more`, before the diagnosis. Each of these
-/// lines must begin with a line feed.
+/// Like [`assert_close`], but the message also contains the text `more`, before the diagnosis. Each
+/// line of `more` must begin with a line feed.
 ///
 /// # Panics
 /// If the tensors differ, as in [`assert_close`].
@@ -126,9 +126,9 @@ pub fn assert_agrees(
     }
 }
 
-/// Asserts that an answer that is a text or a list (not a tensor) equals the expected one. A wrong
-/// answer is compared with the answers of known mistakes. Use this only for answers long enough
-/// that different mistakes give different answers.
+/// Asserts that `found`, a text or a list, equals `expected`. If it doesn't, looks for a known
+/// mistake with the same answer. Use this only for answers so long that different mistakes give
+/// different answers.
 ///
 /// # Panics
 /// If they differ. The message shows both answers or, for long lists, their differences.
@@ -144,7 +144,7 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
     }
 }
 
-/// Like [`assert_answer`], for a text of several lines. Prints found and expected side by side.
+/// Like [`assert_answer`], for a text of several lines. Prints `found` and `expected` side by side.
 ///
 /// # Panics
 /// If they differ.
@@ -167,7 +167,7 @@ pub fn assert_picture(what: &str, found: &str, expected: &str) {
     }
 }
 
-/// Like [`assert_close`], but returns the message, without a diagnosis.
+/// Compares two tensors like [`assert_close`], but returns the message, without a diagnosis.
 ///
 /// # Errors
 /// If the tensors differ. The error is the message, several lines of plain text.
@@ -207,8 +207,8 @@ pub fn compare(
     Err(message)
 }
 
-/// Returns the row (along the last axis) that contains an element, or `None` if the row has only
-/// this element or is too long to read.
+/// Returns the row (along the last axis) of the element at `index`. Returns `None` if the row has
+/// only this element or is too long to read.
 fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     let (_, lead) = index.split_last()?;
     let mut row = x.view();
@@ -218,7 +218,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
 }
 
-/// Formats a row. `whole` says that all numbers in both rows are whole, so decimals are omitted.
+/// Formats a row of numbers. `whole` says that all of them are whole, so decimals are omitted.
 fn readable(row: &[f32], whole: bool) -> String {
     let one = |&v: &f32| match v {
         _ if whole => format!("{}", v as i32),
@@ -228,8 +228,8 @@ fn readable(row: &[f32], whole: bool) -> String {
     format!("[{}]", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// Asserts that `action` panics, as documented for these arguments. The panic of a `todo!` does not
-/// count and is propagated.
+/// Asserts that `action` panics. `arguments` describes its arguments, for which a panic is
+/// documented. The panic of a `todo!` does not count and is propagated.
 ///
 /// # Panics
 /// If `action` returns.
@@ -242,8 +242,8 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
     }
 }
 
-/// Returns the result of `action` for arguments it must accept. If it panics, the message names the
-/// arguments. The panic of a `todo!` is propagated unchanged.
+/// Runs `action`, which must not panic, and returns its result. If it panics, the message contains
+/// `arguments`, a description of its arguments. The panic of a `todo!` is propagated unchanged.
 ///
 /// # Panics
 /// If `action` panics.
@@ -252,7 +252,7 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     assert_returns(arguments, action, |_| None)
 }
 
-/// Like [`assert_accepts`], but `explain` can add to the message of a panic. See [`PanicReport`].
+/// Like [`assert_accepts`], but `explain` can add a [`PanicReport`] to the message of a panic.
 ///
 /// # Panics
 /// If `action` panics.
@@ -293,9 +293,9 @@ impl Default for PanicReport {
     }
 }
 
-/// Returns the result of `action` for arguments it must refuse with an error. If it panics, the
-/// message says that an error was expected. (The message of [`assert_accepts`] says that the
-/// arguments are allowed.)
+/// Runs `action`, which must return an error, and returns its result without checking it. If
+/// `action` panics, the message says that an error was expected. (In that case, [`assert_accepts`]
+/// would say that the arguments are allowed.)
 ///
 /// # Panics
 /// If `action` panics.
@@ -316,8 +316,8 @@ pub struct Part {
 }
 
 /// Runs a test of code that uses functions of other tasks. If the test fails, checks `parts` in
-/// order and reports the first wrong one instead, because the test's own message is misleading
-/// while a part is wrong.
+/// order and reports the first wrong one. The test's own message would be misleading while a part
+/// is wrong.
 ///
 /// # Panics
 /// If `test` panics.
@@ -340,8 +340,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     )
 }
 
-/// Asserts that `function` gives the same result if `x` is stored in another memory layout, as
-/// after a swap of axes.
+/// Asserts that `function` returns the same result for `x` and for a copy of `x` in another memory
+/// layout, as after a swap of axes.
 ///
 /// # Panics
 /// If the results differ, or if `function` panics.
@@ -369,7 +369,7 @@ pub fn assert_any_layout(
     );
 }
 
-/// Returns a copy with the same elements at the same indices, stored in column-major order.
+/// Returns a copy of `x` with the same elements at the same indices, stored in column-major order.
 #[must_use]
 pub fn in_another_layout(x: &Tensor) -> Tensor {
     x.view().reversed_axes().as_standard_layout().into_owned().reversed_axes()

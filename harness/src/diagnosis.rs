@@ -31,7 +31,7 @@ impl Nan<'_> {
     }
 }
 
-/// Returns lines to print under a mismatch. Returns an empty text if the answer is not recognised.
+/// Returns the diagnosis of a wrong answer, to print under the mismatch, or an empty text.
 ///
 /// `what` identifies the check and its input. `nan` is the cause of a NaN on this input, if known.
 pub(crate) fn of_tensor(
@@ -104,9 +104,9 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// Returns whether a number of an answer is close enough to that of a known wrong answer. It must
-/// be within the check's tolerance, or within a rounding error: 1e-5 of `largest`, or 1e-5 of
-/// `known` if the tolerance is relative.
+/// Returns whether `found` is close enough to `known`, a number of a known answer. They may differ
+/// by the check's tolerance, or by a rounding error: 1e-5 of `largest`, the largest magnitude in
+/// that answer, or 1e-5 of `known` if the tolerance is relative.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
@@ -121,14 +121,14 @@ fn largest(x: &Tensor) -> f32 {
     x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
 }
 
-/// The known wrong answers of a day.
+/// The recorded wrong answers of a day, from one file.
 struct Known {
     file: Stored,
 }
 
 impl Known {
-    /// Loads the answers recorded for the day of this test program: those for every kind of CPU,
-    /// and those for this kind. The result is empty if none have been recorded.
+    /// Loads the wrong answers of the day whose tests are running: those recorded for every kind of
+    /// CPU, and those for this kind. The result is empty if none have been recorded.
     fn of_this_day() -> Vec<Self> {
         let Some(day) = this_day() else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
@@ -136,7 +136,7 @@ impl Known {
         files.map(|file| Self { file }).collect()
     }
 
-    /// Returns the answers recorded for this check.
+    /// Returns the wrong answers recorded for the check `what`.
     fn answers(&self, what: &str) -> Vec<Value> {
         self.file
             .about(what)
@@ -161,8 +161,8 @@ impl Known {
     }
 }
 
-/// Returns the day whose tests are running. It is in the program's name, or in the environment if
-/// one program has the tests of several days.
+/// Returns the day whose tests are running. If one program has the tests of several days, it is in
+/// the environment, otherwise in the program's name.
 fn this_day() -> Option<String> {
     if let Ok(day) = std::env::var("COURSE_DAY") {
         return Some(day);
@@ -189,16 +189,16 @@ fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// Returns whether an answer has so few wrong elements, compared with its size, that different
-/// mistakes could give the same answer.
+/// Returns whether so few elements of a large answer are wrong that different mistakes could give
+/// the same answer.
 fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
     found.shape() == expected.shape()
         && found.len() >= 12
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// Returns the largest error as a multiple of the tolerance, or `None` if the shapes differ or the
-/// error is infinite: a NaN, an infinity, or any error where none is allowed.
+/// Returns the largest error as a multiple of the tolerance. Returns `None` if the shapes differ,
+/// or if the multiple is infinite: for a NaN, an infinity, or any error if the tolerance is 0.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -216,8 +216,8 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
     worst.is_finite().then_some(worst)
 }
 
-/// Appends an answer to the file that `COURSE_RECORD` names, if it is set. `cargo course matrix`
-/// records the answers of `tests/wrong` this way.
+/// Appends an answer to the file that the environment variable `COURSE_RECORD` names, if it is set.
+/// `cargo course matrix` records the answers of `tests/wrong` this way.
 fn record(what: &str, answer: impl FnOnce() -> Value) {
     let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
     let mut line = answer();
@@ -229,7 +229,7 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
         .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
-/// Recognises general mistakes, which need no entry in `tests/wrong`.
+/// Diagnoses general mistakes, which need no entry in `tests/wrong`.
 fn by_shape(
     found: &Tensor,
     expected: &Tensor,
@@ -257,7 +257,7 @@ fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
     x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
 }
 
-/// Returns whether a tensor has enough distinct numbers that a change of their order can be seen.
+/// Returns whether a tensor has at least three distinct numbers, so that a new order can be seen.
 fn varied(x: &Tensor) -> bool {
     let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
     bits.sort_unstable();
@@ -313,7 +313,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
 }
 
 /// Returns a note if some rows (along the last axis) are entirely wrong, and all other rows are
-/// entirely right. Returns an empty text otherwise, or if all rows are wrong.
+/// entirely right. Returns an empty text otherwise, if all rows are wrong, or for rows of one
+/// element.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =
@@ -347,7 +348,7 @@ fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     })
 }
 
-/// Finds two axes whose swap turns one tensor into the other.
+/// Returns two axes whose swap turns `expected` into `found`, if there are any.
 fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<(usize, usize)> {
     if found.ndim() != expected.ndim() || !varied(expected) {
         return None;
@@ -418,7 +419,7 @@ fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<St
         .then(|| format!("Every element is the expected one plus {by:.4}."))
 }
 
-/// Recognises answers with the right numbers in the wrong order.
+/// Diagnoses answers with the right numbers in the wrong order.
 fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     // Many whole numbers are equal, so a few can be swapped by chance.
     if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {

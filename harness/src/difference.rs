@@ -7,15 +7,15 @@ use tiny_llm_formats::Tensor;
 pub(crate) const READABLE: usize = 12;
 /// Minimum length of a run of correct elements that is reported. Shorter runs occur by chance.
 const RUN: usize = 8;
-/// Maximum length of a list that is printed completely.
+/// Maximum length in bytes of a list that is printed completely.
 const SHORT: usize = 120;
 /// Maximum number of wrong rows that a message lists completely. A longer list is shortened.
 const SOME: usize = 6;
 /// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
 
-/// Describes rows longer than [`READABLE`]: the first element that differs, and the columns that
-/// are right in all rows, if they form a pattern.
+/// Describes where tensors with rows longer than [`READABLE`] differ: the first element that
+/// differs, and the columns that are right in all rows, if these are few ranges.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {
@@ -61,7 +61,8 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// Lists `wrong`. Shortens a long list, and begins it with its length and the total `all`.
+/// Joins the entries of `wrong`. Shortens a long list and puts its length and `all`, the total,
+/// first.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");
@@ -70,7 +71,7 @@ pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     format!("{which} of {all}: {}, …", wrong[..SOME - 2].join(", "))
 }
 
-/// Returns the lines in which two answers differ. The answers have one line per input.
+/// Returns the lines in which two answers differ. Each answer has at least three lines.
 pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
     let (x, y): (Vec<&str>, Vec<&str>) = (found.lines().collect(), expected.lines().collect());
     if y.len() < 3 || x.len() != y.len() {
@@ -88,9 +89,9 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
     Some(if right > 0 { format!("{lines}\n  {right} {right_are} right") } else { lines })
 }
 
-/// Describes the differences between long lists in Rust's format: entry by entry, or as missing and
-/// extra entries. Returns `None` if the lists are short, if all expected entries are numbers, or if
-/// there is nothing to list.
+/// Describes the differences between long lists in Rust's debug format: entry by entry if they are
+/// equally long, otherwise as missing and extra entries. Returns `None` if both lists are short, if
+/// all expected entries are numbers, or if there is nothing to list.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
     if found.len().max(expected.len()) <= SHORT
@@ -126,7 +127,7 @@ pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("\n  found {} entries, expected {}{text}", x.len(), y.len()))
 }
 
-/// Returns the entries of a list in Rust's format.
+/// Splits a list in Rust's debug format into its entries.
 fn entries(list: &str) -> Option<Vec<&str>> {
     let inside = list.strip_prefix('[')?.strip_suffix(']')?;
     let (mut depth, mut quoted, mut escaped, mut start) = (0, false, false, 0);

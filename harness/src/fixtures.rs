@@ -28,7 +28,8 @@ use crate::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
-/// Returns numbers in −2..2, the same on every machine, as input for tests without expected output.
+/// Returns a tensor of random numbers in −2..2, the same on every machine, for tests without
+/// expected output.
 #[must_use]
 pub fn random(seed: u64, shape: &[usize]) -> Tensor {
     let mut state = seed;
@@ -168,7 +169,7 @@ impl Case<'_> {
         if relative { Tolerance::Relative(bound as f32) } else { Tolerance::Absolute(bound as f32) }
     }
 
-    /// Asserts that `found` matches the oracle's `output`.
+    /// Asserts that `found` matches the case's expected `output`.
     ///
     /// # Panics
     /// If it doesn't match. The message shows the case, the purpose and the seed of its input, the
@@ -178,8 +179,8 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
-    /// Like [`Case::check`], but the message has the lines of `more` in place of the purpose and
-    /// the seed. Each of these lines must begin with a line feed.
+    /// Like [`Case::check`], but the message contains the text `more` in place of the input's
+    /// purpose and seed. Each line of `more` must begin with a line feed.
     ///
     /// # Panics
     /// If `found` doesn't match, as in [`Case::check`].
@@ -223,8 +224,8 @@ impl Case<'_> {
         check::assert_close_led(&what, found, &expected, tolerance, &more, self.nan());
     }
 
-    /// Like [`Case::check`], for the bytes of a file. The scalar `fields` lists the start and name
-    /// of each field.
+    /// Like [`Case::check`], for the bytes of a file. The case's scalar `fields` lists the start
+    /// and name of each field of the file.
     ///
     /// # Panics
     /// If the bytes differ. The message shows the first byte that differs, and its field.

@@ -11,10 +11,10 @@ use tiny_llm_formats::{Tensor, tensor::tensor};
 
 use crate::check::Tolerance;
 
-/// Environment variable with the seed of a grading.
+/// Name of the environment variable that contains the seed of a grading.
 pub const VARIABLE: &str = "TINY_LLM_FRESH";
 
-/// Prefix of a line with an answer in JSON.
+/// Text at the start of a line that contains an answer in JSON.
 pub const ANSWER: &str = "fresh answer: ";
 
 /// Draws a task's inputs and sends its answers.
@@ -49,7 +49,7 @@ impl Fresh {
         ((u64::from(self.bits()) * n as u64) >> 32) as usize
     }
 
-    /// Returns a whole number from `least` to `most`, inclusive.
+    /// Returns a random whole number from `least` to `most`, inclusive.
     pub fn from_to(&self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
@@ -59,42 +59,42 @@ impl Fresh {
         u64::from(self.bits()) << 32 | u64::from(self.bits())
     }
 
-    /// Returns a uniform number in `[0, 1)`.
+    /// Returns a random number, uniform in `[0, 1)`.
     pub fn uniform(&self) -> f64 {
         f64::from(self.bits()) / 4_294_967_296.0
     }
 
-    /// Returns a number in −2..2.
+    /// Returns a random number in −2..2.
     pub fn f32(&self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 22) as f32 - 2.0
     }
 
-    /// Returns `n` numbers in −2..2.
+    /// Returns `n` random numbers in −2..2.
     pub fn f32s(&self, n: usize) -> Vec<f32> {
         (0..n).map(|_| self.f32()).collect()
     }
 
-    /// Returns a tensor of numbers in −2..2.
+    /// Returns a tensor of random numbers in −2..2.
     pub fn tensor(&self, shape: &[usize]) -> Tensor {
         tensor(shape, self.f32s(shape.iter().product()))
     }
 
-    /// Returns `n` bytes.
+    /// Returns `n` random bytes.
     pub fn bytes(&self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.bits() as u8).collect()
     }
 
-    /// Returns `n` token ids below `vocabulary`.
+    /// Returns `n` random token ids below `vocabulary`.
     pub fn tokens(&self, n: usize, vocabulary: usize) -> Vec<u32> {
         (0..n).map(|_| self.below(vocabulary) as u32).collect()
     }
 
-    /// Returns a word of `n` lowercase letters.
+    /// Returns a random word of `n` lowercase letters.
     pub fn word(&self, n: usize) -> String {
         (0..n).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
-    /// Sends a numeric answer, which must match the reference's within the tolerance.
+    /// Sends `found`, a numeric answer, which must match the reference's within the tolerance.
     pub fn answer(&self, what: &str, found: &Tensor, tolerance: impl Into<Tolerance>) {
         let tolerance = tolerance.into();
         send(&serde_json::json!({
@@ -106,12 +106,12 @@ impl Fresh {
         }));
     }
 
-    /// Like [`Fresh::answer`], for a slice.
+    /// Like [`Fresh::answer`], for a slice of numbers.
     pub fn answers(&self, what: &str, found: &[f32], tolerance: impl Into<Tolerance>) {
         self.answer(what, &tensor(&[found.len()], found.to_vec()), tolerance);
     }
 
-    /// Sends an answer that must equal the reference's exactly.
+    /// Sends `found`, an answer that must equal the reference's exactly.
     pub fn says(&self, what: &str, found: &impl fmt::Debug) {
         send(&serde_json::json!({ "what": what, "text": format!("{found:?}") }));
     }

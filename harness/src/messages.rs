@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 
 use crate::check::{assert_accepts, assert_refuses};
 
-/// Returns the result of `make` if it neither panics nor returns an error.
+/// Asserts that `make` neither panics nor returns an error, and returns its value.
 ///
 /// # Panics
 /// If `make` panics or returns an error. The panic's message contains the original message.
@@ -14,7 +14,7 @@ pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E
         .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
 }
 
-/// Asserts that `make` returns a one-line error that contains all of these parts.
+/// Asserts that `make` returns a one-line error whose message contains every text in `parts`.
 ///
 /// # Panics
 /// If it doesn't. The panic shows the error's message or the returned value.
@@ -44,8 +44,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
 
-/// Returns whether `text` contains `part`. If `part` is a number, it must occur as a whole number
-/// (120 does not contain 12). Otherwise, case is ignored.
+/// Returns whether `text` contains `part`. If `part` is a number, it must not be part of a longer
+/// number (120 does not contain 12). Otherwise, case is ignored.
 fn says(text: &str, part: &str) -> bool {
     if part.bytes().all(|byte| byte.is_ascii_digit()) {
         numbers(text).any(|number| number == part)
@@ -64,11 +64,11 @@ fn halves(message: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Asserts that a message of the form "found …, expected …" has each part in the right half. In a
-/// message without these words, a part may be anywhere.
+/// Asserts that a message of the form "found …, expected …" has the texts in `found` and `expected`
+/// in the right half. In a message without these words, a text may be anywhere.
 ///
 /// # Panics
-/// If a part is missing or in the wrong half. The panic shows the message and that part.
+/// If a text is missing or only in the wrong half. The panic shows the message and that text.
 #[track_caller]
 pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]) {
     let (of_found, of_expected) = halves(message).unwrap_or((message, message));
@@ -87,8 +87,9 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Asserts that a message does not swap two numbers. A number belongs to the nearest name before
-/// it. If there is none, it belongs to the nearest name after it.
+/// Asserts that a message does not swap two numbers. `a` and `b` are the name and the number of
+/// each. A number belongs to the nearest name before it, or to the nearest after it if none is
+/// before it.
 ///
 /// # Panics
 /// If each of the two numbers belongs to the other's name.

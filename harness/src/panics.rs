@@ -26,7 +26,7 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// Returns the message.
+    /// Returns the panic's message.
     #[must_use]
     pub fn message(&self) -> &str {
         message(&*self.payload)
@@ -62,7 +62,7 @@ impl Panic {
     }
 }
 
-/// Returns the result of `action`, or its panic, without printing anything.
+/// Runs `action`, and returns its result or its panic. Prints nothing if it panics.
 ///
 /// # Errors
 /// If `action` panics. The error is the panic.
@@ -106,7 +106,7 @@ fn message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// Explains a panic of Rust's arithmetic.
+/// Explains the message of a panic of Rust's arithmetic. Returns `None` for other messages.
 #[must_use]
 pub(crate) fn meaning(message: &str) -> Option<&'static str> {
     Some(match message {

@@ -40,7 +40,7 @@ impl Stored {
         Self { name: name.to_owned(), header, bytes }
     }
 
-    /// Returns the metadata entry with this name, if present.
+    /// Returns the JSON of the metadata entry with this name, if present.
     pub(crate) fn about(&self, name: &str) -> Option<Value> {
         let json = self.header.metadata.get(name)?.as_str()?;
         Some(

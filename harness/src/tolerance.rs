@@ -1,4 +1,4 @@
-//! The tolerance of an answer. The grader includes this file too.
+//! The tolerance of an answer. The grader includes this file in its own program.
 
 use std::fmt;
 

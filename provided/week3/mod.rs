@@ -6,8 +6,8 @@
 //!   simulation that only adds up costs).
 //! - A batch's matrix products use kernels that add in the same order for any number of rows
 //!   (`Choice::alike`). Its attention reads the cache in parts of fixed size (`InParts`). So a
-//!   request's logits do not depend on the other requests. On Arm, even a prompt's rows are
-//!   multiplied one after the other for this.
+//!   request's logits do not depend on the other requests. On Arm, this requires that even a
+//!   prompt's rows are multiplied one after the other.
 //! - While any request decodes, a step takes at most `EngineOptions::gap` times as long as a step
 //!   without prompts (the server's default is 3). `StepTimes` estimates a step's time from its
 //!   number of rows.

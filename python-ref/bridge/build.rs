@@ -68,7 +68,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes a module's stub, with its imports first.
+/// Writes a module's stub to the file `to`, after the imports that the stub needs.
 fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
     // Cargo runs this program again if the stub is deleted.
     println!("cargo::rerun-if-changed={}", to.display());
@@ -83,7 +83,7 @@ fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
     file.set_modified(fs::metadata(&module.source)?.modified()?)
 }
 
-/// A file of `src/`. `path` is the module's path below its solution (`kit`: below `tiny_llm`).
+/// A parsed file of `src/`. `path` is its path below the solution, or below `tiny_llm` for `kit`.
 pub(crate) struct Module {
     pub(crate) path: Vec<String>,
     pub(crate) source: PathBuf,
@@ -98,7 +98,7 @@ impl Module {
         Ok(Self { path: path.iter().map(ToString::to_string).collect(), source, file })
     }
 
-    /// Returns the dots with which this module imports from the package `tiny_llm`.
+    /// Returns the leading dots of this module's relative imports from the package `tiny_llm`.
     pub(crate) fn root(&self) -> &'static str {
         match self.path.len() {
             1 if self.path[0] == "kit" => ".",
@@ -121,7 +121,7 @@ impl Module {
         })
     }
 
-    /// Returns the path of the module from which this module imports a name.
+    /// Returns the path of the module from which this module imports `name`, or None if it doesn't.
     pub(crate) fn origin(&self, name: &str) -> Option<Vec<String>> {
         fn find(tree: &UseTree, name: &str, path: &mut Vec<String>) -> bool {
             match tree {

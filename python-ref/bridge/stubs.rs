@@ -37,7 +37,7 @@ const NAMES: [(&str, &[&str]); 14] = [
     ("tuple[int, int]", &["Work"]),
 ];
 
-/// The stub of a module, as it is generated.
+/// The state of a stub while it is generated.
 pub(crate) struct Stub<'a> {
     module: &'a Module,
     all: &'a [Module],
@@ -264,7 +264,7 @@ pub(crate) fn is(attrs: &[Attribute], name: &str) -> bool {
     attrs.iter().any(|attr| attr.path().is_ident(name))
 }
 
-/// Returns whether every field of a class has a getter (`get_all`).
+/// Returns whether every field of a class has a getter, as with `#[pyclass(get_all)]`.
 fn has_getters(item: &ItemStruct) -> bool {
     let all = |attr: &Attribute| {
         let options = attr.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated);
@@ -304,7 +304,7 @@ fn defaults(attrs: &[Attribute]) -> Vec<(String, String)> {
     found
 }
 
-/// Returns a default as a Python literal: `Count(3)` is 3. A value without a literal is `...`.
+/// Returns a default as a Python literal, such as 3 for `Count(3)`. Others become `...`.
 fn default(value: &Expr) -> String {
     match value {
         Expr::Lit(value) => match &value.lit {
@@ -320,7 +320,7 @@ fn default(value: &Expr) -> String {
     }
 }
 
-/// Returns the text after the colon of a function: a docstring, or `...`.
+/// Returns what follows the colon of a function: its docstring, or `...`.
 fn body(attrs: &[Attribute], indent: &str) -> String {
     match docstring(attrs, &format!("{indent}    ")) {
         text if text.is_empty() => " ...\n".to_owned(),

@@ -1,4 +1,4 @@
-"""`python -m oracle [--check] [DAY ...]`: writes the fixtures of every day, or says where the committed ones differ."""
+"""`python -m oracle [--check] [DAY ...]`: writes the fixtures of every day, or prints how the committed ones differ."""
 
 import argparse
 import importlib
@@ -6,7 +6,7 @@ import inspect
 import sys
 from pathlib import Path
 
-# So that `python python-ref/oracle/__main__.py` works from any folder.
+# Makes `python python-ref/oracle/__main__.py` work from any folder.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch  # noqa: E402
@@ -15,7 +15,7 @@ from oracle.fixtures import Fixtures  # noqa: E402
 
 
 def case_functions(module):
-    """Every function of a day that takes `out` alone, in the order of the file."""
+    """Returns the functions of a day's module whose only parameter is `out`, in the order of the file."""
     own = [item for item in vars(module).values() if inspect.isfunction(item) and item.__module__ == module.__name__]
     return [function for function in own if list(inspect.signature(function).parameters) == ["out"]]
 
@@ -30,7 +30,7 @@ def main():
         if day not in days:
             parser.error(f"no day {day!r}; there are {', '.join(days)}")
 
-    torch.set_num_threads(1)  # one order of summation, whatever the machine
+    torch.set_num_threads(1)  # the same order of summation on every machine
     failed = False
     for day in arguments.day or days:
         module = importlib.import_module(f"oracle.{day}")

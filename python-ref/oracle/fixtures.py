@@ -1,10 +1,10 @@
 """Writes and checks the fixtures in `tests/fixtures`: committed inputs and expected outputs.
 
-Every function of a day's module that takes `out` alone, a `Fixtures`, is called, and calls `out.case(...)` for each case.
+Each function of a day's module whose only parameter is `out`, a `Fixtures`, is called. It calls `out.case(...)` for each case.
 The file's format is described in `harness/src/fixtures.rs`, which reads it.
 
-Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own
-generator, whose stream is fixed for ever, and use no function of libm: they are the same on every machine, bit for bit.
+Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own generator,
+whose stream never changes, and use no function of libm. So they are the same on every machine, bit for bit.
 """
 
 import json
@@ -35,14 +35,14 @@ class Random:
         self.seed = seed
 
     def normal(self, *shape, std=1.0, mean=0.0):
-        """About normal: the sum of twelve uniforms has variance 1 and needs no logarithm; whole numbers add exactly."""
+        """Returns roughly normal numbers. A sum of twelve uniforms has variance 1 and needs no logarithm. Its integers add exactly."""
         return self._fill(shape, lambda: (sum(self._bits.getrandbits(16) for _ in range(12)) / 65536 - 6.0) * std + mean)
 
     def uniform(self, *shape, low=-1.0, high=1.0):
         return self._fill(shape, lambda: low + (high - low) * self._bits.random())
 
     def integers(self, *shape, low=0, high):
-        """Whole numbers in `low..high`, as int64."""
+        """Returns integers in `low..high`, as int64."""
         values = [low + int(self._bits.random() * (high - low)) for _ in range(math.prod(shape))]
         return torch.tensor(values, dtype=torch.int64).reshape(shape)
 
@@ -52,7 +52,7 @@ class Random:
 
 
 class Tolerance(NamedTuple):
-    """The largest difference that rounding may cause, and why; `relative` ones are parts of the expected value."""
+    """The largest difference that rounding may cause, and why. A `relative` one is a fraction of the expected value."""
 
     value: float
     derivation: str
@@ -60,10 +60,10 @@ class Tolerance(NamedTuple):
 
 
 def rounding(operations, magnitude, factor=2):
-    """The bound after `operations` roundings in sequence, each at most 2⁻²⁴ of values up to `magnitude`.
+    """Returns the bound after `operations` roundings in sequence, each at most 2⁻²⁴ of values up to `magnitude`.
 
-    `magnitude` is a number or a tensor, of which the largest absolute value counts. `factor` covers another order of
-    summation and a library's exp, sin or cos, which may be a few units off where the basic operations are half a unit.
+    `magnitude` is a number, or a tensor whose largest absolute value is used. `factor` covers another order of
+    summation, and the error of a library's exp, sin or cos: a few units, where the basic operations have half a unit.
     """
     if torch.is_tensor(magnitude):
         magnitude = magnitude[torch.isfinite(magnitude)].abs().max().item()
@@ -72,21 +72,21 @@ def rounding(operations, magnitude, factor=2):
 
 
 def random_walk(n):
-    """How many roundings `n` in sequence amount to: their signs vary, so many of them grow like √n, not like n.
+    """Returns a bound for `n` roundings in sequence, in units of one. Their signs vary, so the sum grows like √n, not like n.
 
-    4√n is exceeded about once in a billion (Higham and Mary 2019, "A New Approach to Probabilistic Rounding Error Analysis").
+    It exceeds 4√n about once in a billion (Higham and Mary 2019, "A New Approach to Probabilistic Rounding Error Analysis").
     """
     return min(n, math.ceil(4 * math.sqrt(n)))
 
 
 def relative_rounding(operations, factor=2):
-    """As `rounding`, for outputs that differ by orders of magnitude and are all computed without cancellation."""
+    """Like `rounding`, for outputs of different orders of magnitude that are computed without cancellation."""
     value = float(f"{operations * 2.0**-24 * factor:.1e}")
     return Tolerance(value, f"{operations} roundings × 2^-24 × factor {factor} = {value:.1e} of the value", relative=True)
 
 
 def exact():
-    """For outputs that no rounding touches."""
+    """Returns the tolerance of outputs that are computed without rounding."""
     return Tolerance(0.0, "no rounded operation")
 
 
@@ -101,29 +101,29 @@ class Fixtures:
         self.seed = None
 
     def random(self, seed):
-        """A source of inputs. Cases that are added from now on state its seed, unless they are given another."""
+        """Returns a source of inputs. Cases that are added from now on record its seed, unless they pass their own."""
         self.seed = seed
         return Random(seed)
 
     def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
-        seed       what `Random` was seeded with, if not by `random`; 0 if nothing was drawn; failure messages print it
+        seed       the seed of `Random`, if not from `random`, or 0 if nothing was drawn. Failure messages print it
         why        what this input reveals, in one sentence
         inputs     name → float32 or int64 tensor
         outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
                    `output`). A function is called in float64 for the expected values, and again in float32 to
                    check that the tolerance is not too narrow.
-        tolerance  output → `rounding(...)` or `relative_rounding(...)`; any other output must be exact
+        tolerance  output → `rounding(...)` or `relative_rounding(...)`. Any other output must be exact
         scalars    numbers, strings and lists for the test to read
-        wrong      id → a function like `outputs` with that mistake, or what such a function would return: it must be
+        wrong      id → a function like `outputs` with that mistake, or its result: it must be
                    `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
         same       name → an independent implementation like `outputs`: it must agree to 1e-9. Not stored.
-        nan        what a NaN comes of on this input, where that is all but certain; a failure says it. As `(text, 5, 10)`: only
-                   if elements 5 to 9, row by row, are NaN and no others
-        step       of inputs that a model computed, and that were rounded to multiples of this: another machine's may be
+        nan        the likely cause of a NaN on this input, which a failure message prints. With `(text, 5, 10)`: only
+                   if elements 5 to 9 in row-major order are NaN and no others
+        step       for inputs that a model computed, rounded to multiples of `step`: on another machine they may be
                    one step off. Not stored
-        similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
+        similar    like `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
         inputs, outputs, tolerance = inputs or {}, outputs or {}, dict(tolerance or {})
@@ -171,7 +171,7 @@ class Fixtures:
     def to_bytes(self):
         """The safetensors file. Written here because the library does not keep metadata in a fixed order."""
         header, data = {"__metadata__": {n: json.dumps(a, ensure_ascii=False) for n, a in sorted(self.about.items())}}, b""
-        # int64 first: every tensor then stands at a multiple of its element's size.
+        # int64 comes first, so that each tensor is aligned to the size of its elements.
         for name, value in sorted(self.tensors.items(), key=lambda item: (item[1].dtype != torch.int64, item[0])):
             raw = value.numpy().tobytes()
             header[name] = {"dtype": _DTYPES[value.dtype], "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
@@ -190,10 +190,10 @@ class Fixtures:
         self.path().write_bytes(self.to_bytes())
 
     def differences(self):
-        """What the committed file says differently, one line each.
+        """Returns the differences from the committed file, one line each.
 
-        Inputs, whole numbers and metadata must be equal; inputs with a step may be one off. An expected output may be one float32 unit off, or
-        1/1024 of the case's tolerance near zero: another machine's float64 exp, sin and cos may round differently.
+        Inputs, integers and metadata must be equal, but inputs with a step may be one step off. An expected output may be one float32 unit off, or
+        1/1024 of the case's tolerance near zero: on another machine, float64 exp, sin and cos may round differently.
         """
         if not self.path().exists():
             return [f"{self.path()} is missing"]
@@ -212,7 +212,7 @@ class Fixtures:
             case, part = name.rsplit("/", 1)
             slack = self.about[case]["tolerance"].get(part)
             if part in self.about[case]["relative"]:
-                slack = 0.0  # one unit alone: these values may be tiny
+                slack = 0.0  # allows only one unit, because these values may be tiny
             if slack is None:
                 if ours.numpy().tobytes() != theirs.numpy().tobytes() and not 0 < _distance(theirs, ours) <= self.steps.get(name, 0.0):
                     lines.append(f"{self.name}: {name} differs")
@@ -222,7 +222,7 @@ class Fixtures:
 
 
 def _call(function, inputs, dtype):
-    """`function(**inputs)` with the floats of `inputs` as `dtype`; one tensor is named `output`."""
+    """Returns `function(**inputs)` with the floats of `inputs` as `dtype`. A single tensor is named `output`."""
     if callable(function):
         with torch.no_grad():
             function = function(**{n: v.to(dtype) if v.is_floating_point() else v.clone() for n, v in inputs.items()})
@@ -230,7 +230,7 @@ def _call(function, inputs, dtype):
 
 
 def _distance(found, expected, relative=False):
-    """The largest difference; infinite for another shape and where only one of the two is infinite or NaN."""
+    """Returns the largest difference: ∞ if the shapes differ, or if only one of two elements is infinite or NaN."""
     if found.shape != expected.shape:
         return math.inf
     if found.numel() == 0:
@@ -256,7 +256,7 @@ def _within_a_unit(found, expected, slack):
 
 
 def _parse(file):
-    """Metadata and tensors of a safetensors file."""
+    """Returns the metadata and the tensors of a safetensors file."""
     (length,) = struct.unpack("<Q", file[:8])
     header = json.loads(file[8 : 8 + length])
     about = {n: json.loads(a) for n, a in header.pop("__metadata__").items()}

@@ -1,8 +1,8 @@
-"""What Hugging Face's tokenizers make of texts, and the metadata of GGUF files made of them: `tests/fixtures/gguf_text.json`.
+"""Token ids from Hugging Face's tokenizers, and the metadata of GGUF files with these tokenizers: `tests/fixtures/gguf_text.json`.
 
-The tokenizers are small ones, trained here, with the pre-tokenizers and normalizers of the families whose files are read. The metadata is
-what llama.cpp's converter writes, put together here and not by the code that it tests. The texts are hand-picked ones and random strings of
-characters on which tokenizers differ.
+The tokenizers are small and trained here, with the pre-tokenizers and normalizers of the model families that we read. The metadata is
+what llama.cpp's converter writes. It is built here, independently of the code under test. The texts are hand-picked ones and random
+strings of characters on which tokenizers differ.
 """
 
 import json
@@ -47,7 +47,7 @@ TEXTS = [
     "This is a small text about words, and it's short. The world of words is small; this is a text.",
 ]
 
-# On which tokenizers differ; drawn at random.
+# Characters and strings on which tokenizers differ, for random texts.
 ALPHABET = [*" \n\t\r'sStTdDmMlLrReEvVaabc019.,!?-_()<|>\"", "  ", "\r\n", "\u00a0", "\u3000", "é", "e\u0301", "ſ", "ß", "ж", "日", "本", "の", "한", "ا", "ш", "½", "²", "٣", "😀", "👍🏽", "\u200d", "\ufffd", "▁", "…", "€", "\u0301", "<s>", "<tool>", "<|im_end|>", " the", "ing", "ab"]
 
 
@@ -85,7 +85,7 @@ def gpt2():
 
 
 def llama3():
-    """Whole words are taken as they are: some cannot be merged, so that it shows."""
+    """Returns a tokenizer that takes whole words without merging. Some words cannot be merged, to show the difference."""
     tokenizer = begin(trained(split(LLAMA3), 560, ignore_merges=True))
     file = json.loads(tokenizer.to_str())
     file["model"]["merges"] = [merge for i, merge in enumerate(file["model"]["merges"]) if i % 7 != 6]
@@ -109,7 +109,7 @@ def qwen2_without_nfc():
 
 
 def no_name():
-    """What llama.cpp does with files that name no pre-tokenizer: its four expressions, one after another."""
+    """Returns llama.cpp's default for files that name no pre-tokenizer: its four expressions in turn."""
     cuts = [r"[\p{P}$+<=>^~|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+", r"[0-9][0-9][0-9]"]
     steps = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in cuts]
     return trained(pre_tokenizers.Sequence([*steps, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]), 560)
@@ -120,7 +120,7 @@ def smollm():
 
 
 def sentence_piece(scores, byte_fallback=True, **where):
-    """Pieces with scores, and the merges that transformers derives from them."""
+    """Returns a tokenizer with the merges that transformers derives from scored pieces, and all scores."""
     special = SPECIALS[:3]
     pieces = [(token, 0.0) for token in special] + [(f"<0x{byte:02X}>", 0.0) for byte in range(256) if byte_fallback] + list(scores)
     vocab = {token: i for i, (token, _) in enumerate(pieces)}
@@ -137,10 +137,10 @@ def sentence_piece(scores, byte_fallback=True, **where):
 
 
 def pieces(vocab_size):
-    """By byte-pair encoding, as Llama 2's: the score is the order in which the pieces were made."""
+    """Returns pieces and scores by byte-pair encoding, as in Llama 2: scores fall in the order of the merges."""
     trainer_of = Tokenizer(models.BPE())
     trainer_of.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
-    # Without the other scripts, so that their characters have no token.
+    # Leaves out the other scripts, so that their characters have no token.
     trainer_of.train_from_iterator(CORPUS[:5], trainers.BpeTrainer(vocab_size=vocab_size, show_progress=False))
     vocab = trainer_of.get_vocab()
     ordered = sorted(vocab, key=vocab.get)
@@ -157,7 +157,7 @@ def llama2():
 
 
 def llama2_other_scores():
-    """Scores like log probabilities, in no order of ids: shorter pieces may be made from longer ones' parts."""
+    """Returns a tokenizer whose scores resemble log probabilities and do not follow the order of ids."""
     text = "▁".join(CORPUS)
     ranked = sorted((token for token, _ in pieces(400)), key=lambda token: (-text.count(token) * len(token), token))
     return sentence_piece([(token, -2.0 - 0.03125 * ranked.index(token)) for token in sorted(ranked)], normalizer=PREPEND)
@@ -247,7 +247,7 @@ def cases(out):
         fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False)
         encoded = [fast.encode(text, add_special_tokens=False) for text in everything]
         decoded = [fast.decode(ids) for ids in encoded]
-        # Where decoding gives the text back, which most do, the fixture does not repeat it.
+        # Most texts survive decoding unchanged: the fixture does not repeat them.
         decoded = [None if decoded == text else decoded for decoded, text in zip(decoded, everything)]
         out.about[name] = {"file": json.loads(tokenizer.to_str()), "metadata": metadata, "ids": encoded, "decoded": decoded}
     assert any(unicodedata.normalize("NFC", text) != text for text in everything)

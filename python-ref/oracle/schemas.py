@@ -1,8 +1,8 @@
-"""JSON Schemas with texts, and who takes them: `jsonschema`, which reads a text as Python does and then looks at the value, and `llguidance`, which follows its bytes.
+"""JSON Schemas with texts, and whether `jsonschema` and `llguidance` accept each text.
 
-An answer of ours is written in one way (`schema/src/lib.rs` says how), so a text is one if both take it: `jsonschema` knows what fits, and `llguidance`, told of the same
-blanks, knows the order of properties and which bytes are JSON. `DIFFERENT` names the texts where
-that isn't so, each with its reason.
+`jsonschema` parses a text with Python's parser and checks the value. `llguidance` checks the bytes, with our rules for blanks, and so the order of properties too.
+Our answers have one form (see `schema/src/lib.rs`): a text is an answer if both accept it. `DIFFERENT` names the exceptions,
+each with its reason.
 """
 
 import json
@@ -14,12 +14,12 @@ from oracle.text import TextFixtures
 
 FIXTURES = TextFixtures
 
-# (name, schema, values: each is tried with and without blanks, texts: as they are)
+# (name, schema, values, texts). Each value is tried with and without blanks, each text as it is.
 S, I, N, B = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}
 
 
 def obj(properties, required=None, **more):
-    """A closed object; all its properties are required unless told otherwise."""
+    """Returns a closed object. All properties are required by default."""
     required = list(properties) if required is None else required
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False, **more}
 
@@ -188,16 +188,16 @@ DIFFERENT = {
     ("a range with fractions", "9.9"): TENTHS,
     ("a range with fractions", "9.990"): TENTHS,
 }
-"""Texts that are answers though llguidance refuses them, and why. There are none that jsonschema refuses."""
+"""Texts that are answers although llguidance rejects them, and why. jsonschema accepts all of them."""
 
 
 def blanks(value):
-    """The two ways to write a value that differ most."""
+    """Returns a value without any blanks, and with all that are allowed."""
     return [json.dumps(value, ensure_ascii=False, separators=(",", ":")), json.dumps(value, ensure_ascii=False)]
 
 
 def mutated(r, text):
-    """A character too many, too few, or another one."""
+    """Returns the text with a character inserted, removed or replaced."""
     pick = lambda n: int(r.integers(1, high=n))  # noqa: E731
     if not text:
         return text
@@ -206,7 +206,7 @@ def mutated(r, text):
 
 
 class Bytes:
-    """What llguidance asks of a tokenizer: a token for each byte."""
+    """A tokenizer for llguidance, with one token per byte."""
 
     eos_token_id, bos_token_id, special_token_ids = 256, None, [256]
     tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
@@ -246,7 +246,7 @@ def judge(schema):
 
 
 def once(pairs):
-    """An object without a key twice, which readers take differently."""
+    """Returns an object. Raises `ValueError` for a repeated key, which parsers treat differently."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError(pairs)
     return dict(pairs)

@@ -1,6 +1,6 @@
-"""What the embedded model hands to `examples/show.rs`, which draws with the learner's functions: `tests/fixtures/show.safetensors`.
+"""Inputs from the embedded model for `examples/show.rs`, which draws with the learner's functions: `tests/fixtures/show.safetensors`.
 
-After the model was trained anew: `python -m oracle show`.
+Run `python -m oracle show` after each training of the model.
 """
 
 from pathlib import Path
@@ -10,12 +10,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 MODEL = Path(__file__).resolve().parents[2] / "models" / "tiny-story"
 
-# As in the figure `attention-weights` of day 1.
+# The text of the figure `attention-weights` of day 1.
 TEXT = "Once upon a time, Gus was a clever pony. Gus had a new wagon. The wagon was blue and very pretty.\nQuestion: What colour was the wagon?\nAnswer: The wagon was"
 
 
 STEP = 2.0**-8
-"""Another machine's rounding hardly ever reaches multiples of this, and then it's one step off."""
+"""Inputs are rounded to multiples of this, so that they rarely depend on the machine, and then by one step."""
 
 
 def coarse(x):
@@ -30,7 +30,7 @@ def cases(out):
     asked, told = words.index("colour"), words.index("blue")
     rotated, before = {}, {}
 
-    # Queries and keys as attention multiplies them, after norm and rotation.
+    # Records queries and keys after norm and rotation.
     import transformers.models.qwen3.modeling_qwen3 as qwen3
 
     rope = qwen3.apply_rotary_pos_emb

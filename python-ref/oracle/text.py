@@ -1,7 +1,7 @@
-"""What `transformers` makes of tokenizers and chat templates: `tests/fixtures/text.json`.
+"""Results of `transformers` for tokenizers and chat templates: `tests/fixtures/text.json`.
 
-The templates are short ones of our own that use what the templates of Llama, Qwen2 and Qwen3 checkpoints use. The
-tokenizers are the two kinds that those checkpoints have, trained here on a few lines.
+The templates are short and our own. They use the features of the templates of Llama, Qwen2 and Qwen3 checkpoints. The
+tokenizers are the two kinds that those checkpoints have, small and made here.
 """
 
 import json
@@ -186,7 +186,7 @@ CORPUS = ["Hello, world! This is a small text about words, and it's short.", "Th
 
 
 def byte_level():
-    """As GPT-2, Llama 3 and Qwen: every byte is a printable character. No token is added before a text."""
+    """Returns a tokenizer like GPT-2's, Llama 3's and Qwen's: each byte is a printable character. It adds no BOS token."""
     tokenizer = Tokenizer(models.BPE())
     split = Regex(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(split, "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
@@ -197,7 +197,7 @@ def byte_level():
 
 
 def byte_level_with_bos():
-    """As Llama 3: the same, and a post-processor that adds the beginning of a text."""
+    """Returns the same with a post-processor that adds a BOS token, as Llama 3 has it."""
     tokenizer = byte_level()
     bos = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)])
     tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), bos])
@@ -205,7 +205,7 @@ def byte_level_with_bos():
 
 
 def sentence_piece():
-    """As Llama 2 and TinyLlama: `▁` for a space, a byte where no token fits, and the beginning of a text added."""
+    """Returns a tokenizer like Llama 2's and TinyLlama's: `▁` for a space, byte fallback, and a BOS token."""
     words = [w for line in CORPUS for w in line.split()]
     letters = sorted({c for w in words for c in w} | {"▁"})
     specials = ["<unk>", "<s>", "</s>"]
@@ -245,7 +245,7 @@ def template_cases():
 
 
 class TextFixtures:
-    """Like `fixtures.Fixtures`, for what is no tensor."""
+    """Like `fixtures.Fixtures`, for JSON instead of tensors."""
 
     def __init__(self, name):
         self.name = name

@@ -1,6 +1,6 @@
 """Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
 
-The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
+The functions are plain PyTorch in the dtype of their inputs. Names and argument order are those of the Rust side.
 Below them, each function that takes `out` writes cases.
 """
 
@@ -14,7 +14,7 @@ from oracle.fixtures import random_walk, rounding
 
 
 def softmax(x):
-    """Over the last axis. A row that is −inf throughout becomes zeros."""
+    """Returns softmax over the last axis. A row of −inf becomes zeros."""
     largest = x.amax(dim=-1, keepdim=True)
     e = torch.exp(x - torch.where(largest == -math.inf, torch.zeros_like(largest), largest))
     total = e.sum(dim=-1, keepdim=True)
@@ -28,7 +28,7 @@ def linear(x, weight, bias=None):
 
 
 def scaled_dot_product_attention(q, k, v, scale=None, mask=None):
-    """`q [..., L, D]`, `k, v [..., S, D]` → `[..., L, D]`; `mask` is added and broadcasts to `[..., L, S]`."""
+    """`q [..., L, D]`, `k, v [..., S, D]` → `[..., L, D]`. `mask` is added and broadcasts to `[..., L, S]`."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = torch.einsum("...ld,...sd->...ls", q, k) * scale
     if mask is not None:
@@ -49,7 +49,7 @@ def merge_heads(x):
 
 
 def multi_head_attention(query, key, value, mask=None, *, n_heads, q_proj, k_proj, v_proj, o_proj):
-    """`query [B, L, E]`, `key, value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H, L, S]`."""
+    """`query [B, L, E]`, `key, value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H, L, S]`."""
     q = split_heads(linear(query, q_proj), n_heads)
     k = split_heads(linear(key, k_proj), n_heads)
     v = split_heads(linear(value, v_proj), n_heads)
@@ -57,15 +57,15 @@ def multi_head_attention(query, key, value, mask=None, *, n_heads, q_proj, k_pro
 
 
 def linear_rounding(x, weight, bias=None):
-    """Each output is a sum of `in` products; the roundings are at most of Σ|x·w|."""
+    """Returns the tolerance of `linear`. Each output is a sum of `in` products, with roundings of at most Σ|x·w|."""
     magnitude = linear(x.abs(), weight.abs(), None if bias is None else bias.abs())
     return rounding(x.shape[-1] + 1, magnitude, factor=1)
 
 
 def attention_rounding(q, k, v, scale=None, projections=0, output=None):
-    """An error ε in a score changes each weight by at most 2ε of itself. The scores carry the roundings of D products and
-    of the `projections` before them; exp, the sum of S weights and the sum of S values add 2S + 4 at the magnitude of v,
-    and an `output` projection [E, H·D] adds its own."""
+    """Returns the tolerance of attention. An error ε in a score changes each weight by at most 2ε of itself. A score has
+    the roundings of D products and of the `projections` before them. Exp, the sum of S weights and the sum of S values
+    add 2S + 4 at the magnitude of v, and an `output` projection [E, H·D] adds its own."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = (q.norm(dim=-1).max() * k.norm(dim=-1).max()).item() * scale  # Cauchy-Schwarz
     operations = 2 * random_walk(q.shape[-1] + projections) + random_walk(2 * k.shape[-2] + 4 + projections)
@@ -77,13 +77,13 @@ def attention_rounding(q, k, v, scale=None, projections=0, output=None):
 
 
 def _naive_softmax(x):
-    """Without subtracting the maximum, in float32, where it matters."""
+    """Returns softmax without subtracting the maximum, in float32, where exp overflows."""
     e = torch.exp(x.float())
     return e / e.sum(dim=-1, keepdim=True)
 
 
 def _softmax_from(start):
-    """With a running maximum that starts at `start` instead of −inf."""
+    """Returns a softmax whose running maximum starts at `start` instead of −inf."""
 
     def wrong(x):
         e = torch.exp(x.float() - x.float().amax(dim=-1, keepdim=True).clamp(min=start))
@@ -112,7 +112,7 @@ def _softmax(out):
         tolerance={"output": rounding(5 + 4, 1.0)},
         wrong={f"axis {a}": lambda x, a=a: torch.softmax(x, dim=a) for a in range(3)},
     )
-    # Here a solution may also subtract max + ln Σ, which is as large as x and rounded like it.
+    # A solution may also subtract max + ln Σ, which is as large as x and has a rounding of that size.
     x = torch.stack([r.normal(6), r.normal(6) + 100, r.normal(6) + 1000])
     case(
         "task_1_softmax/large",
@@ -122,7 +122,7 @@ def _softmax(out):
         tolerance={"output": rounding(2, x)},
         wrong={"softmax-no-max-subtract": _naive_softmax},
     )
-    # Of these rows every mistake with the maximum loses others: that tells them apart.
+    # Each mistake with the maximum fails on a different set of these rows.
     x = torch.stack([r.normal(6), r.normal(6) + 1000, r.normal(6) - 120, r.normal(6) - 100_000])
     case(
         "task_1_softmax/very_negative",
@@ -252,8 +252,8 @@ def _attention(out):
         wrong=wrong,
     )
     biases = r.normal(3, 5)
-    biases[0, 3] = -math.inf  # tells a mask that only removes from one that is ignored
-    biases[0, 1] = biases[1, 4] = biases[2, 0] = 0.0  # a mask that is taken for on or off leaves these keys
+    biases[0, 3] = -math.inf  # distinguishes a mask that only removes keys from an ignored mask
+    biases[0, 1] = biases[1, 4] = biases[2, 0] = 0.0  # a mask read as on/off keeps these keys
     case(
         "task_2_attention/mask_biases",
         why="a mask [3, 5] of ordinary signed numbers, one −inf and a 0 in each row, broadcast over the batch: a mask is added, after the scale",
@@ -273,7 +273,7 @@ def _attention(out):
     masked = torch.zeros(3, 5)
     masked[1] = -math.inf
     masked[2, 0] = -math.inf
-    masked[0, 2] = -math.inf  # the first row is no row of zeros, which would be as if there were no mask
+    masked[0, 2] = -math.inf  # a first row of zeros would act like no mask
     out.case(
         "task_2_attention/masked_row",
         why="query 1 may see no key at all: its softmax row is all zeros, so its output is 0",
@@ -287,7 +287,7 @@ def _attention(out):
         },
     )
     q, k, v = r.normal(1, 4, 8, std=20.0), r.normal(1, 9, 8, std=20.0), r.normal(1, 9, 8)
-    k[:, 0] = q[0, 0] * 4  # query 0 meets a score of many hundreds
+    k[:, 0] = q[0, 0] * 4  # gives query 0 a score of many hundreds
     case(
         "task_2_attention/large_scores",
         why="scores of several thousand: only a softmax that subtracts the maximum survives",
@@ -317,7 +317,7 @@ def _multi_head(out):
         return multi_head_attention(query, key, value, mask, n_heads=h, **weights)
 
     def library(query, key, value, mask=None, *, q_proj, k_proj, v_proj, o_proj):
-        """PyTorch's module wants H·D = E, so the projections are done outside and its heads get identities."""
+        """Calls PyTorch's module with identity projections, because it requires H·D = E. The projections are outside."""
         width = h * d
         q, k, v, eye = query @ q_proj.T, key @ k_proj.T, value @ v_proj.T, torch.eye(width, dtype=query.dtype)
         mask = None if mask is None else mask.expand(b, h, l, s).reshape(b * h, l, s)

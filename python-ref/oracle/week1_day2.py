@@ -1,6 +1,6 @@
 """Week 1, day 2: RoPE in its two forms.
 
-The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side,
+The functions are plain PyTorch in the dtype of their inputs. Names and argument order are those of the Rust side,
 with the two tables as separate arguments. Below them, each function that takes `out` writes cases.
 """
 
@@ -19,34 +19,34 @@ def inverse_frequencies(head_dim, base):
 
 
 def rope_tables(inverse_frequencies, n_positions):
-    """`cos, sin`, each `[P, D/2]`: entry `[p, i]` belongs to the angle `p · inverse_frequencies[i]`."""
+    """Returns `cos, sin`, each `[P, D/2]`. Entry `[p, i]` is of the angle `p · inverse_frequencies[i]`."""
     angles = torch.arange(n_positions, dtype=inverse_frequencies.dtype)[:, None] * inverse_frequencies
     return angles.cos(), angles.sin()
 
 
 def rope_interleaved(x, cos, sin, offset=0):
-    """Turns the pairs `(x[2i], x[2i+1])` of `x [..., L, D]`; row `l` is at position `offset + l`."""
+    """Rotates the pairs `(x[2i], x[2i+1])` of `x [..., L, D]`. Row `l` is at position `offset + l`."""
     cos, sin = _rows(x, cos, sin, offset)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
 def rope_half_split(x, cos, sin, offset=0):
-    """Turns the pairs `(x[i], x[i + D/2])` of `x [..., L, D]`; row `l` is at position `offset + l`."""
+    """Rotates the pairs `(x[i], x[i + D/2])` of `x [..., L, D]`. Row `l` is at position `offset + l`."""
     cos, sin = _rows(x, cos, sin, offset)
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
 def rope_at_positions(x, cos, sin, positions, form):
-    """`x [B, H, L, D]`, `positions [B, L]`; `form` is "interleaved" or "half_split"."""
+    """`x [B, H, L, D]`, `positions [B, L]`. `form` is "interleaved" or "half_split"."""
     cos, sin = cos[positions][:, None], sin[positions][:, None]
     rotate = {"interleaved": rope_interleaved, "half_split": rope_half_split}[form]
     return rotate(x, cos, sin, 0)
 
 
 def half_split_to_interleaved(weight, n_heads):
-    """Within each head of `weight [n_heads·D, E]`, row `i` goes to `2i` and row `i + D/2` to `2i + 1`."""
+    """Moves rows within each head of `weight [n_heads·D, E]`: `i` to `2i` and `i + D/2` to `2i + 1`."""
     rows, width = weight.shape
     heads = weight.reshape(n_heads, rows // n_heads, width)
     first, second = heads.chunk(2, dim=1)
@@ -62,7 +62,7 @@ def _rows(x, cos, sin, offset):
 
 def _frequencies(out):
     for head_dim, base in [(8, 10_000.0), (6, 500_000.0), (64, 1_000_000.0)]:
-        # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base; all other steps are smaller.
+        # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base. All other steps are smaller.
         roundings = 4 + math.ceil(math.log(base))
         halves = torch.arange(head_dim // 2, dtype=torch.float64)
         out.case(
@@ -108,7 +108,7 @@ def _tables(out):
             cos, sin = rope_tables(inverse_frequencies, n_positions + 1)
             return {"cos": cos[1:], "sin": sin[1:]}
 
-        # The angle is rounded once in float32; sine and cosine add their own unit, at magnitude 1.
+        # The angle is rounded once in float32. Sine and cosine add their own unit, at magnitude 1.
         bound = rounding(2, max(1.0, (n_positions - 1) * frequencies.max().item()), factor=1)
         out.case(
             f"task_1_tables/{name}",
@@ -162,7 +162,7 @@ def _transformers(form):
 
 
 def _mistakes(form, offset, length):
-    """What people write instead of `form`, as functions of x, cos, sin."""
+    """Returns common mistakes in `form`, as functions of x, cos, sin."""
     right, other = (rope_interleaved, rope_half_split) if form == "interleaved" else (rope_half_split, rope_interleaved)
 
     def restacked(x, cos, sin):
@@ -228,7 +228,7 @@ def _positions(out):
             return rope_at_positions(x, cos, sin, positions, form)
 
         def one_by_one(x, cos, sin, positions, form=form):
-            """Each row alone, turned by transformers at its offset."""
+            """Rotates each row alone, by transformers, at its offset."""
             rows = [[_transformers(form)(x[b, :, l : l + 1], cos, sin, int(positions[b, l])) for l in range(3)] for b in range(2)]
             return torch.stack([torch.cat(row, dim=1) for row in rows])
 

@@ -1,6 +1,6 @@
 """Week 1, day 3: grouped-query attention, the causal mask, the attention layer.
 
-The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
+The functions are plain PyTorch in the dtype of their inputs. Names and argument order are those of the Rust side.
 Below them, each function that takes `out` writes cases.
 """
 
@@ -15,7 +15,7 @@ from oracle.week1_day2 import inverse_frequencies, rope_half_split, rope_interle
 
 
 def grouped_query_attention(q, k, v, scale=None, mask=None):
-    """`q [B, H_q, L, D]`, `k, v [B, H, S, D]` → `[B, H_q, L, D]`; query head `h` reads key/value head `h // (H_q/H)`."""
+    """`q [B, H_q, L, D]`, `k, v [B, H, S, D]` → `[B, H_q, L, D]`. Query head `h` reads key/value head `h // (H_q/H)`."""
     if q.shape[1] % k.shape[1]:
         raise ValueError(f"{q.shape[1]} query heads cannot share {k.shape[1]} key/value heads evenly")
     group = q.shape[1] // k.shape[1]
@@ -37,7 +37,7 @@ def grouped_query_attention_layer(
 ):  # fmt: skip
     """Self-attention over `x [B, L, E]` at positions `0..L` → `[B, L, E]`.
 
-    `mask` broadcasts to `[B, H_q, L, L]`; `q_norm`, `k_norm` are functions of `[B, H, L, D]`; `cos`, `sin [P, D/2]`.
+    `mask` broadcasts to `[B, H_q, L, L]`. `q_norm`, `k_norm` are functions of `[B, H, L, D]`. `cos`, `sin [P, D/2]`.
     """
     q = split_heads(linear(x, q_proj, q_bias), n_heads)
     k = split_heads(linear(x, k_proj, k_bias), n_kv_heads)
@@ -48,15 +48,15 @@ def grouped_query_attention_layer(
 
 
 def max_norm(weight):
-    """What the tests of the layer hand in as q/k norm: each head divided by its largest magnitude, times a weight.
+    """Returns the q/k norm of the layer's tests. It divides each head by its largest magnitude and multiplies by a weight.
 
-    Like RMSNorm it is not linear and does not commute with RoPE; unlike it, it gives nothing of day 4 away.
+    Like RMSNorm, it is not linear and does not commute with RoPE. Unlike RMSNorm, it reveals nothing of day 4.
     """
     return lambda x: x / x.abs().amax(-1, keepdim=True) * weight
 
 
 def _indexed(heads):
-    """Attention in which query head `h` reads key/value head `heads(h)`."""
+    """Returns an attention function in which query head `h` reads key/value head `heads(h)`."""
 
     def wrong(q, k, v, mask=None):
         index = [heads(h) % k.shape[1] for h in range(q.shape[1])]
@@ -66,7 +66,7 @@ def _indexed(heads):
 
 
 def _masked_in_groups(arrange):
-    """Attention over `[B, H, G, L, S]` whose mask is brought to five axes by `arrange(mask, b, h, g)`."""
+    """Returns an attention function over `[B, H, G, L, S]`. `arrange(mask, b, h, g)` gives the mask five axes."""
 
     def wrong(q, k, v, mask):
         b, h_q, l, d = q.shape
@@ -205,13 +205,13 @@ def _grouped(out):
 
 
 def _as_rows(x):
-    """`[B, H, S, D]` read as if position came before the head."""
+    """Reads `[B, H, S, D]` as if the position came before the head."""
     b, h, s, d = x.shape
     return x.reshape(b, s, h, d).transpose(1, 2)
 
 
 def _mask(out):
-    for length, keys in [(3, 5), (4, 4), (5, 8)]:  # S − L is 2, 0 and 3: with 1, the diagonal at 0 would be the one that is off by one
+    for length, keys in [(3, 5), (4, 4), (5, 8)]:  # S − L is 2, 0 and 3: with 1, two of the wrong diagonals would be equal
         i, j = torch.arange(length)[:, None], torch.arange(keys)
 
         def boolean(keep):
@@ -238,7 +238,7 @@ def _mask(out):
 
 
 def _transformers(family, n_heads, n_kv_heads, head_dim):
-    """The attention module of a family, in its own code, with our weights."""
+    """Returns transformers' attention layer of a family, with our weights."""
     from transformers import LlamaConfig, Qwen2Config, Qwen3Config
     from transformers.models.llama.modeling_llama import LlamaAttention
     from transformers.models.qwen2.modeling_qwen2 import Qwen2Attention
@@ -260,7 +260,7 @@ def _transformers(family, n_heads, n_kv_heads, head_dim):
             hidden_size=n_heads * head_dim, num_attention_heads=n_heads, num_key_value_heads=n_kv_heads, head_dim=head_dim,
             num_hidden_layers=1, vocab_size=8, intermediate_size=8, attention_bias=bias, attn_implementation="sdpa",
         )  # fmt: skip
-        config.hidden_size = x.shape[-1]  # the constructor insists on a multiple of n_heads, the module does not
+        config.hidden_size = x.shape[-1]  # the constructor requires a multiple of n_heads, the module does not
         module = module_class(config, 0).double()
         state = {n.replace("_bias", "_proj.bias") if n.endswith("_bias") else f"{n}.weight": w for n, w in weights.items()}
         if q_norm is not None:
@@ -287,7 +287,7 @@ def _layer(out):
     def written_out(
         split=split_heads, rope_q=rope_half_split, rope_k=rope_half_split, rope_v=None, norm_first=True, attend=grouped_query_attention, merge=merge_heads
     ):
-        """The layer once more, with a place for each mistake."""
+        """Returns the layer with parameters that introduce mistakes."""
 
         def layer(x, mask=None, *, cos, sin, q_norm=None, k_norm=None, **w):
             q, k, v = (split(linear(x, w[f"{n}_proj"], w.get(f"{n}_bias")), heads) for n, heads in [("q", h_q), ("k", h), ("v", h)])
@@ -373,7 +373,7 @@ def _layer(out):
     padding = torch.zeros(2, 1, 1, l)
     padding[0, :, :, :1] = padding[1, :, :, :2] = -math.inf
     both = causal_mask(l, l) + padding
-    for sequence, padded in enumerate([1, 2]):  # padded rows still see something, so that every library agrees
+    for sequence, padded in enumerate([1, 2]):  # padded rows see some keys, because libraries differ on rows that see none
         both[sequence, :, :padded, :padded] = causal_mask(padded, padded)
     case(
         "qwen2",

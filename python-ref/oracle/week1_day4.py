@@ -1,6 +1,6 @@
 """Week 1, day 4: RMSNorm, SiLU, the SwiGLU MLP.
 
-The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
+The functions are plain PyTorch in the dtype of their inputs. Names and argument order are those of the Rust side.
 Below them, each function that takes `out` writes cases.
 """
 
@@ -12,7 +12,7 @@ from oracle.week1_day1 import linear
 
 
 def rms_norm(x, weight, eps):
-    """`x / √(mean(x²) + eps) · weight` over the last axis; `x [..., E]`, `weight [E]`."""
+    """`x / √(mean(x²) + eps) · weight` over the last axis. `x [..., E]`, `weight [E]`."""
     return x / torch.sqrt((x * x).mean(dim=-1, keepdim=True) + eps) * weight
 
 
@@ -60,14 +60,14 @@ def _rms_norm(out):
             wrong={n: m for n, m in mistakes.items() if n == only or only is None and n != "eps missing"},
         )
 
-    # Around 4, an eps that is ten times too large is lost in rounding: it is the next cases that tell.
+    # Around 4, an eps that is ten times too large disappears in rounding. `each_eps` tests eps.
     case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8, std=4.0))
     tiny, other_tiny = r.normal(2, 3, 8) / 1024, r.normal(3, 8) / 1024
     case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024)
     x = r.normal(3, 8)
-    x[1] /= 4  # one row below eps: otherwise max(mean, eps) is as good as no eps
+    x[1] /= 4  # one row below eps, where max(mean, eps) differs from no eps
     _each_eps(out, r.seed, weight, torch.cat([tiny[0], other_tiny, x]))
-    offset = r.normal(3, 8, std=4.0) + 5  # with some numbers below 0, so that the mean is not that of the magnitudes
+    offset = r.normal(3, 8, std=4.0) + 5  # some numbers are below 0, so that their mean differs from that of their magnitudes
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset)
     x = r.normal(3, 8, std=4.0)
     x[1] = 0
@@ -75,7 +75,7 @@ def _rms_norm(out):
 
 
 def _each_eps(out, seed, weight, x):
-    """One answer for several values of eps: from one alone, an eps of one's own and a bound of it look alike."""
+    """Writes one case with several values of eps. A single value cannot tell a constant eps from a bound on eps."""
     every = [1e-6, 1e-5, 1e-4, 0.25]
 
     def table(norm):
@@ -142,8 +142,8 @@ def _silu(out):
     others = [n for n in mistakes if n != "silu-cancellation"]
     case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
     negative = r.uniform(24, low=-30.0, high=-8.0)
-    negative[0] = -2.5  # further left GELU and others are as good as ReLU
-    negative[1] = 2.5  # otherwise x·σ(−x) is as good as x·σ(−|x|)
+    negative[0] = -2.5  # further left, GELU and others are indistinguishable from ReLU
+    negative[1] = 2.5  # distinguishes x·σ(−x) from x·σ(−|x|)
     case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
     far_left = torch.tensor([-88.0, -88.5, -89.0, -90.0, -91.0, -92.0])
     out.case(
@@ -151,14 +151,14 @@ def _silu(out):
         seed=0,
         why="x from −88 to −92, where e^(−x) is beyond f32 and x/(1 + e^(−x)) is 0, and the answer is not",
         inputs={"x": far_left},
-        outputs={"output": silu(far_left.double())},  # no function: in float32 PyTorch's sigmoid is 0 here itself
-        # e^−92 is 1.1e-40, and so far down f32 has steps of 1.4e-45: e^x, σ(x) and the product are each half a step off.
+        outputs={"output": silu(far_left.double())},  # not a function, because PyTorch's own float32 sigmoid is 0 here
+        # e^−92 is 1.1e-40, where f32 has steps of 1.4e-45. e^x, σ(x) and the product are each half a step off.
         tolerance={"output": Tolerance(1e-4, "three times half of 1.4e-45 against 1.1e-40, and a margin = 1e-4 of the value", relative=True)},
         same={"F.silu": lambda x: F.silu(x)},
         wrong={"silu-early-zero": lambda x: x.float() / (1 + torch.exp(-x.float()))},
     )
     positive = r.uniform(24, low=1.0, high=12.0)
-    positive[0] = -1  # otherwise x itself is as good as ReLU
+    positive[0] = -1  # distinguishes ReLU from x itself
     case("positive", "x = −1, and x from 1 to 12, where SiLU comes close to x but is not x", positive, others)
 
 

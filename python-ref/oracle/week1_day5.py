@@ -1,8 +1,7 @@
 """Week 1, day 5: embedding and tied output, transformer block, the whole decoder, weights.
 
-The decoder is plain PyTorch, in the dtype of its weights: transformers computes its norms and its softmax in float32
-whatever the dtype, so it cannot give float64 answers. Every whole model here is built by transformers too, and the two must agree
-to within the tolerance.
+The decoder is plain PyTorch, in the dtype of its weights. transformers always computes norms and softmax in float32,
+so it cannot give float64 results. It also computes each whole model here, and the two must agree to within the tolerance.
 """
 
 import math
@@ -18,10 +17,10 @@ from oracle.week1_day4 import rms_norm
 
 
 def walk(roundings, value, factor=2):
-    """What a chain of roundings costs if their errors are of either sign, and so add up like the steps of a random walk.
+    """Returns the tolerance of a chain of roundings whose errors have either sign, and so add up like a random walk.
 
-    The sum over all of them, as `rounding` takes it, would be far too wide for a whole model. That `factor` is enough
-    is checked on every case by a run in float32, which must stay within the tolerance.
+    The sum of all roundings, as in `rounding`, would be far too wide for a whole model. A float32 run of each case
+    must stay within the tolerance, which checks that `factor` is large enough.
     """
     magnitude = value.abs().max().item()
     bound = float(f"{factor * math.sqrt(roundings) * 2.0**-24 * magnitude:.1e}")
@@ -33,7 +32,7 @@ def swiglu(x, w):
 
 
 def attention(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
-    """Grouped-query attention with a layer's weights `w`, by their names in a checkpoint."""
+    """Computes grouped-query attention with a layer's weights `w`, by their names in a checkpoint."""
     batch, length = x.shape[:2]
 
     def project(name, heads):
@@ -68,7 +67,7 @@ def attention(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: No
 
 
 def block(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
-    """One layer: attention and MLP, each behind a norm and beside a residual connection."""
+    """Computes one layer: attention and MLP, each after a norm and with a residual connection."""
     if mistake == "norms-swapped":
         w = {**w, "input_layernorm.weight": w["post_attention_layernorm.weight"], "post_attention_layernorm.weight": w["input_layernorm.weight"]}
     normed = rms_norm(x, w["input_layernorm.weight"], c["eps"])
@@ -90,7 +89,7 @@ def block(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
 
 
 def inverse_frequencies(head_dim, theta, scaling=None):
-    """In float64, then rounded: a frequency is the same number whatever the model's dtype. `scaling` is Llama 3's."""
+    """Returns frequencies, computed in float64 and rounded, so that the dtype has no influence. `scaling` is Llama 3's."""
     f = theta ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
     if scaling:
         turns = scaling["original_max_position_embeddings"] * f.float().double() / (2 * math.pi)
@@ -101,13 +100,13 @@ def inverse_frequencies(head_dim, theta, scaling=None):
 
 
 def tables(frequencies, length, dtype):
-    """Angles in float32, as all implementations have them; their cosine and sine in `dtype`."""
+    """Returns cosine and sine in `dtype`. Their angles are in float32, as in all implementations."""
     angles = torch.arange(length, dtype=torch.float32)[:, None] * frequencies
     return angles.to(dtype).cos(), angles.to(dtype).sin()
 
 
 def decoder(json, weights, tokens, mistake=None, seen=lambda name, value: None):
-    """Logits `[B, L, V]` of the model that `config.json` and these weights describe."""
+    """Returns logits `[B, L, V]` of the model with this `config.json` and these weights."""
     rope = json.get("rope_parameters") or json.get("rope_scaling") or {}
     theta = rope.get("rope_theta", json.get("rope_theta", 10000.0))
     if mistake == "rope-base-default":
@@ -140,7 +139,7 @@ SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "nu
 
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 48}
 
-# As `config.json` has them: the first and the last in the form of transformers 5, the others in the older one.
+# In the forms of `config.json`: the older one for qwen2, that of transformers 5 for the others.
 CONFIGS = {
     "llama": SIZES | {"model_type": "llama", "max_position_embeddings": 96, "rms_norm_eps": 0.01, "tie_word_embeddings": False, "attention_bias": False, "dtype": "float32",
                       "rope_parameters": {"rope_theta": 100.0, **LLAMA3}, "eos_token_id": 2},
@@ -152,7 +151,7 @@ CONFIGS = {
 
 
 def layer_shapes(json):
-    """Name → shape of one layer's weights."""
+    """Returns the shapes of one layer's weights, by name."""
     e, i, d = json["hidden_size"], json["intermediate_size"], json["head_dim"]
     q, kv = json["num_attention_heads"] * d, json["num_key_value_heads"] * d
     shapes = {"input_layernorm.weight": (e,), "post_attention_layernorm.weight": (e,)}
@@ -166,7 +165,7 @@ def layer_shapes(json):
 
 
 def draw(r, shapes):
-    """Norm weights about 1 and far from equal; matrices that keep the size of what they multiply; all signed."""
+    """Draws norm weights from 0.4 to 1.9, and signed matrices that roughly keep the size of their input."""
     def one(name, shape):
         if "norm" in name:
             return r.uniform(*shape, low=0.4, high=1.9)
@@ -185,14 +184,14 @@ def draw_model(r, json):
 
 
 def roundings(json, layers=None):
-    """How many roundings, one after another, stand between a token and its logits."""
+    """Returns the number of roundings in sequence between a token and its logits."""
     e, i, d, q = json["hidden_size"], json["intermediate_size"], json["head_dim"], json["num_attention_heads"] * json["head_dim"]
     per_layer = (e + 4) + e + (d + 4) + 3 + d + 8 + 12 + q + (e + 4) + e + 5 + i + 2
     return (json["num_hidden_layers"] if layers is None else layers) * per_layer + (e + 4) + e
 
 
 def transformers_logits(json, weights, tokens):
-    """What transformers makes of the same `config.json` and the same weights, in float32."""
+    """Returns transformers' logits for this `config.json` and these weights, in float32."""
     config = AutoConfig.for_model(**json)
     config._attn_implementation = "eager"
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()

@@ -1,7 +1,7 @@
 """Week 1, day 5, task 3: 68 activations of the embedded model.
 
-The names and their order are those of `activations` in `provided/week1/model/activations.rs`. To keep the file small, some
-activations are left out, and only some positions are stored. After the model was trained anew: `python -m oracle week1_day5_activations`.
+Names and order are those of `activations` in `provided/week1/model/activations.rs`. To keep the file small, it omits some
+activations and most positions. Run `python -m oracle week1_day5_activations` after each training of the model.
 """
 
 import json
@@ -25,19 +25,19 @@ MISTAKES = ["rope-pairing-swapped", "gqa-tile-not-repeat", "mask-dropped", "qkno
 
 
 def stored(value):
-    """The rows of some positions: `[1, L, …]` or `[1, H, L, D]`."""
+    """Returns the rows of the stored positions, from `[1, L, …]` or `[1, H, L, D]`."""
     return value.index_select(value.ndim - 2, torch.tensor(POSITIONS))
 
 
 def run(config, tokens, weights, mistake=None):
-    """All activations by name, in order."""
+    """Returns all activations by name, in order."""
     seen = {}
     decoder(config, weights, tokens, mistake, lambda name, value: seen.update({name: value}))
     return {name: stored(value) for name, value in seen.items()}
 
 
 def hooked(tokens):
-    """What the modules of transformers give out, in float32, under our names. Norms of heads come as `[B, L, H, D]`."""
+    """Returns the outputs of transformers' modules, in float32, under our names. Head norms output `[B, L, H, D]`."""
     model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32, attn_implementation="eager").eval()
     seen = {}
 
@@ -73,7 +73,7 @@ def cases(out):
 
     doubled = {name: value.double() for name, value in weights.items()}
     golden = run(config, tokens, doubled)
-    # Each layer adds its share of roundings; what is inside a layer is counted as if it stood at its end.
+    # Each layer adds its roundings. An activation inside a layer counts all roundings of that layer.
     depth = {name: int(name.split(".")[1]) + 1 if name.startswith("layers.") else config["num_hidden_layers"] for name in golden}
     tolerance = {name: walk(1 if name == "embedding" else roundings(config, depth[name]), value) for name, value in golden.items()}
     for name, value in hooked(tokens).items():

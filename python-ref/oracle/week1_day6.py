@@ -31,7 +31,7 @@ CONFIG = {
 
 
 def random_weights(r, config):
-    """Signed weights and norms that are not ones, under Hugging Face's names."""
+    """Returns signed weights and uneven norms under Hugging Face's names."""
     weights = {}
     for name, parameter in qwen3(config, torch.float32).state_dict().items():
         if name == "lm_head.weight":
@@ -49,8 +49,8 @@ def qwen3(config, dtype, weights=None):
 
 
 def greedy(model, single, prompt, max_new_tokens, stop):
-    """`transformers`' greedy continuation without the stop token, whether it ended with one, the smallest margin between the two
-    best logits, and the noise of float32: how far the logits of `single`, the same model in float32, are from `model`'s.
+    """Returns `transformers`' greedy continuation without the stop token, whether it ended with one, the smallest margin
+    between the two best logits, and the largest difference of the logits from those of `single`, the model in float32.
     """
     settings = dict(do_sample=False, max_new_tokens=max_new_tokens, eos_token_id=stop, pad_token_id=0, attention_mask=torch.ones(1, len(prompt), dtype=torch.int64))
     with torch.no_grad():
@@ -66,7 +66,7 @@ def next_token_cases(out):
     tokens = r.integers(7, high=CONFIG["vocab_size"])
 
     def logits(tokens, at=lambda length: (slice(0, length), -1), **weights):
-        """The logits after the first 1, 4 and 7 tokens, one row each."""
+        """Returns the logits after the first 1, 4 and 7 tokens, one row each."""
         dtype = next(iter(weights.values())).dtype
         model = qwen3(CONFIG, dtype, weights)
         rows = []
@@ -78,7 +78,7 @@ def next_token_cases(out):
     def mistake(at):
         return lambda **inputs: logits(at=at, **inputs)
 
-    # The longest way through a layer: norm, projection, head norm, RoPE, scores, softmax, values, projection, then norm and MLP.
+    # The longest path through a layer: norm, projection, head norm, RoPE, scores, softmax, values, projection, then norm and MLP.
     e, d, i = CONFIG["hidden_size"], CONFIG["head_dim"], CONFIG["intermediate_size"]
     layer = (e + 4) + e + (d + 4) + 3 + d + 7 + 7 + 6 * d + 1 + (e + 4) + e + 6 + i + 1
     out.case(
@@ -118,7 +118,7 @@ def embedded_cases(out):
             text = prompt if isinstance(prompt, str) else tokenizer.apply_chat_template(prompt, tokenize=False, add_generation_prompt=True)
             ids = tokenizer(text, add_special_tokens=False)["input_ids"]
             new, stopped, margin, noise = greedy(model, single, ids, n, stop)
-            # Other orders of summation have other noise: a hundred times as much must not turn a choice.
+            # The noise depends on the order of summation: a hundred times as much must not change a choice.
             if margin > max(0.02, 100 * noise):
                 break
             margins.append(margin)
@@ -162,7 +162,7 @@ def stream_cases(out):
         "beyond the last character": b"\xf4\x90\x80\x80",
         "cut off twice": b"\xc3\xe6\x97",
     }
-    # Every beginning of every character: these bytes have to wait. (Python's incremental decoder also waits within a surrogate.)
+    # All proper prefixes of characters, which must wait. (Python's incremental decoder also waits within a surrogate.)
     characters = (chr(i).encode() for i in range(0x80, 0x110000) if not 0xD800 <= i < 0xE000)
     beginnings = {character[:k] for character in characters for k in range(1, len(character))}
     examples = []
@@ -210,7 +210,7 @@ def template_cases(out):
         why="one message and several, all roles, several lines, nothing at all; with and without the beginning of an answer",
         scalars={"chats": chats},
     )
-    # The tokens of one chat, so that nothing is added at the beginning and the two marks are one token each.
+    # The tokens of one chat show that no BOS token is added and that the two markers are one token each.
     text, marks = chats[2]["prompt"], [tokenizer.convert_tokens_to_ids(t) for t in ("<|im_start|>", "<|im_end|>")]
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert [ids.count(m) for m in marks] == [4, 3]

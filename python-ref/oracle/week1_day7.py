@@ -1,7 +1,7 @@
 """Week 1, day 7: temperature, top-k, top-p, min-p, repetition penalty, SplitMix64, drawing, the order of all that.
 
-Each step is written from its definition and compared with the class of the same purpose in `transformers`. Ids of wrong
-answers are those of the mistakes that people make.
+Each step is written from its definition and compared with the class of the same purpose in `transformers`. Wrong
+outputs are named after common mistakes.
 """
 
 import itertools
@@ -34,7 +34,7 @@ def top_k(logits, k):
 
 
 def top_p(logits, p):
-    """By the mass before each token, from the most probable down; `transformers` goes up from the least probable."""
+    """Keeps tokens by the mass before each, from the most probable down. `transformers` starts at the least probable."""
     if p >= 1:
         return logits
     order = descending(logits)
@@ -60,7 +60,7 @@ def repetition_penalty(logits, seen, penalty):
 
 
 def splitmix64(seed, n):
-    """The first `n` outputs, from the definition in Steele, Lea and Flood 2014, with Python's unbounded integers."""
+    """Returns the first `n` outputs, from the definition in Steele, Lea and Flood 2014, with unbounded integers."""
     numbers, state = [], seed
     for _ in range(n):
         state = (state + 0x9E3779B97F4A7C15) % 2**64
@@ -72,7 +72,7 @@ def splitmix64(seed, n):
 
 
 def draw(logits, uniform):
-    """For each number of `uniform`: the first token whose running sum, in id order, exceeds it."""
+    """Returns, for each number of `uniform`, the first token in id order whose running sum exceeds it."""
     sums = logits.softmax(-1).cumsum(-1)
     assert (sums[None] - uniform[:, None]).abs().min() > 1e-5, "a draw within rounding of the border of two tokens"
     return torch.searchsorted(sums, uniform, right=True)
@@ -82,7 +82,7 @@ STEPS = ("penalty", "temperature", "top_k", "top_p", "min_p")
 
 
 def shape(logits, seen, options, order=STEPS):
-    """The logits after all steps, in the given order."""
+    """Returns the logits after all steps in the given order."""
     for step in order:
         value = options[step]
         if step == "penalty":
@@ -93,7 +93,7 @@ def shape(logits, seen, options, order=STEPS):
 
 
 def descending(logits):
-    """Ids from the largest logit to the smallest; of equal ones, the first."""
+    """Returns ids from the largest logit to the smallest. Of equal logits, the lower id comes first."""
     return torch.sort(logits, descending=True, stable=True).indices
 
 
@@ -104,7 +104,7 @@ def keep(logits, ids):
 
 
 def table(step, values):
-    """`step` for each of several values, one row each: so much of an answer tells one mistake from another."""
+    """Returns a function that applies `step` with each value, one row each. Several rows tell mistakes apart."""
     return lambda logits, **more: torch.stack([step(logits, value, **more) for value in values])
 
 
@@ -113,7 +113,7 @@ def hugging_face(warper):
 
 
 def log_of(probabilities):
-    """Their logarithms as multiples of 2⁻¹², the same on every machine."""
+    """Returns logarithms rounded to multiples of 2⁻¹², the same on every machine."""
     return (torch.tensor(probabilities, dtype=torch.float64).log() * 4096).round().div(4096).float()
 
 
@@ -136,7 +136,7 @@ def temperature_cases(out):
             "temperature-returns-probabilities": table(lambda x, t: (x / t).softmax(-1), temperatures),
         },
     )
-    temperatures = [0.0, 0.5]  # the second, so that nothing at 0 is not the same as nothing at all
+    temperatures = [0.0, 0.5]  # 0.5 distinguishes a function that ignores 0 from one that does nothing
     largest = torch.tensor([0.5, -2.0, 3.5, 0.0, 3.25, -0.75, 1.0, 3.5, OFF, 2.0, -4.0, 3.5])
     out.case(
         "task_1_temperature/zero",
@@ -193,7 +193,7 @@ def top_k_cases(out):
 
 
 def cut(before):
-    """Wrong nucleus sampling: keeps a token if `before(probabilities, logits)`, both in descending order, is below p."""
+    """Returns a wrong top-p, which keeps tokens whose `before(probabilities, logits)`, in descending order, is below p."""
 
     def step(logits, p):
         order = descending(logits)
@@ -328,7 +328,7 @@ def draw_cases(out):
 
 
 def step_cases(out):
-    """One step at a time, as far as a set of tokens shows it: temperature and penalty at temperature 0 alone."""
+    """Writes a case per step. Only the kept tokens are compared, so temperature and penalty are tested at temperature 0."""
     off = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
     logits, seen = torch.tensor([0.5, 2.0, 1.75, -0.25, 1.25, 0.75]), torch.tensor([0, 1])
     for step, why, changed in [
@@ -355,13 +355,13 @@ COMMON_ORDERS = [
     "penalty temperature top_p top_k min_p",
     "penalty temperature min_p top_k top_p",
 ]
-"""Wrong orders that people write. The penalty at the end is not among them: it leaves the tokens that no penalty leaves."""
+"""Common wrong orders. The penalty at the end is not among them, because it keeps the same tokens as no penalty."""
 
 
 def order_cases(out):
-    """Every other order of the five steps leaves other tokens in at least one case, unless it is the same by algebra."""
+    """Writes cases for the order of the five steps. Each wrong order keeps other tokens in at least one case."""
     every = {order for order in itertools.permutations(STEPS) if order != STEPS}
-    # A rank does not change when all logits are divided by one number, so top-k may stand before the temperature.
+    # Dividing all logits by a number does not change their ranks, so top-k may come before the temperature.
     every.remove(("penalty", "top_k", "temperature", "top_p", "min_p"))
     supports = []
     for name, why, logits, seen, options in [
@@ -411,7 +411,7 @@ def order_cases(out):
         assert probabilities[golden].min() > 0.05, "a token of the support might not come up in the test's draws"
         out.case(f"task_6_order/{name}", seed=0, why=why, inputs={"logits": logits, "seen": seen}, outputs={"support": golden}, scalars=options)
     assert not every, f"no case tells these orders from ours: {every}"
-    # What people do: leave a step out, or put one elsewhere. The cases together tell these from each other.
+    # Common mistakes omit a step or move one. The cases together tell all of these apart.
     common = [tuple(step for step in STEPS if step != missing) for missing in STEPS]
     common += [(*order.split(),) for order in COMMON_ORDERS]
     answers = {tuple(tuple(support(order)) for support in supports) for order in common}
@@ -419,7 +419,7 @@ def order_cases(out):
 
 
 def critical_chi_square(freedom):
-    """The value that a χ² of so many degrees of freedom exceeds with probability FALSE_ALARM."""
+    """Returns the value that χ² with `freedom` degrees of freedom exceeds with probability FALSE_ALARM."""
     low, high = 0.0, 1000.0
     for _ in range(80):
         middle = (low + high) / 2
@@ -429,7 +429,7 @@ def critical_chi_square(freedom):
 
 
 def distribution_cases(out):
-    """What a sampler draws, beside the neighbours: distributions of samplers that leave one thing out or do it wrong."""
+    """Writes distributions of samplers, each with its neighbours: distributions with one step missing or wrong."""
     off = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
     logits = Random(7026).normal(12)
     seen = torch.tensor([int(logits.argmax()), 3, 8, 3])
@@ -449,7 +449,7 @@ def distribution_cases(out):
         options = off | changed
         probabilities = shape(logits.double(), seen, options).softmax(-1)
         neighbours = {f"without {step}": shape(logits.double(), seen, options | {step: off[step]}).softmax(-1) for step in changed}
-        # All three cuts keep the first tokens by rank, so of several at once not each is felt.
+        # All three cuts keep the first tokens by rank, so of several at once some have no effect.
         neighbours = {neighbour: other for neighbour, other in neighbours.items() if not torch.equal(other, probabilities)}
         neighbours["that takes all tokens that are left as equally probable"] = (probabilities > 0) / (probabilities > 0).sum()
         neighbours["that squares the probabilities"] = probabilities**2 / (probabilities**2).sum()
@@ -459,7 +459,7 @@ def distribution_cases(out):
         assert DRAWS * left.min() > 20, f"{name}: χ² needs some expected draws of every token, not {DRAWS * left.min():.1f}"
         critical = critical_chi_square(len(left) - 1)
         for neighbour, other in neighbours.items():
-            # A token that a distribution cannot give at all makes its χ² infinite.
+            # A token with probability 0 in `other` makes χ² infinite.
             statistic = (DRAWS * (probabilities - other) ** 2 / other).nan_to_num(posinf=math.inf).sum()
             assert statistic > 20 * critical, f"{name}: {neighbour} is too near: {statistic:.0f} against {critical}"
         out.case(

@@ -1,7 +1,7 @@
 """Week 2, day 1: the KV cache, attention over it, the model over rows.
 
-What is expected of a model with a cache is what the model gives without one: the decoder of week 1, day 5, over whole sequences. Two
-implementations with caches must agree with it, in chunks: one here, which concatenates keys and values along the sequence, and that of
+A model with a cache must give what it gives without one. The expected logits come from the decoder of week 1, day 5, over whole
+sequences. Two implementations with caches must agree with it, in chunks: one here, which concatenates keys and values, and that of
 transformers.
 """
 
@@ -47,7 +47,7 @@ def task_1(out):
 
 
 def attention(q, keys, values, scale, mistake=None):
-    """`q [G, D]`, `keys [S, D]`, `values [S, D]`: one row's attention."""
+    """Computes one row's attention: `q [G, D]`, `keys [S, D]`, `values [S, D]`."""
     scores = q @ keys.T * (1.0 if mistake == "unscaled" else scale)
     weights = torch.full_like(scores, 1 / len(keys)) if mistake == "mean" else torch.softmax(scores, dim=-1)
     return weights @ values
@@ -67,7 +67,7 @@ def task_2(out):
             inputs["keys"] = inputs["keys"] - 8.0
             inputs["q"] = inputs["q"] + torch.tensor([[9.0], [-9.0], [-6.0]])
         largest = (inputs["q"].double() @ inputs["keys"].double().T * scale).abs().max().item()
-        # An error of a score is a relative error of its weight: eight products and their sum, then exp, sum, division, sum.
+        # An error in a score is a relative error of its weight: eight products and their sum, then exp, sum, division, sum.
         bound = rounding(8 + length + 4, max(1.0, largest) * inputs["values"].abs().max().item(), factor=1)
         wrong = {} if length == 1 else {m: lambda mistake=m, **i: attention(scale=scale, mistake=mistake, **i) for m in ("unscaled", "mean")}
         nans = {
@@ -76,7 +76,7 @@ def task_2(out):
             "subtract the largest score of each head first, whatever its sign.",
         }
         if name in ("sharp", "far_below_0"):
-            wrong = {}  # these two are told apart by the others
+            wrong = {}  # the other cases detect these mistakes
         out.case(
             f"task_2_attention/{name}",
             why=why,
@@ -127,7 +127,7 @@ def task_2(out):
 
 
 def cached(json, weights, tokens, chunks, mistake=None):
-    """Logits `[L, V]` of one sequence, in chunks, with a cache of its own for each layer."""
+    """Returns logits `[L, V]` of one sequence, computed in chunks, with one cache per layer."""
     rope = json.get("rope_parameters") or {}
     d, eps = json["head_dim"], json["rms_norm_eps"]
     embedding = weights["model.embed_tokens.weight"]
@@ -174,7 +174,7 @@ def cached(json, weights, tokens, chunks, mistake=None):
 
 
 def transformers_cached(json, weights, tokens, chunks):
-    """What transformers makes of it, in float32, with its own cache."""
+    """Returns transformers' logits in float32, with its own cache."""
     config = AutoConfig.for_model(**json)
     config._attn_implementation = "eager"
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
@@ -193,7 +193,7 @@ NEW = 6
 
 
 def draw_biases(r, json):
-    """Biases of all four projections, as a Llama with `attention_bias` has them."""
+    """Draws biases for all four projections of a Llama with `attention_bias`."""
     q, kv = (json[f"num_{name}_heads"] * json["head_dim"] for name in ("attention", "key_value"))
     sizes = {"q": q, "k": kv, "v": kv, "o": json["hidden_size"]}
     layers = range(json["num_hidden_layers"] if json.get("attention_bias") else 0)

@@ -1,7 +1,7 @@
 """Week 2, day 2: GGUF files, and the roofline.
 
-Files are written by the `gguf` package, which is llama.cpp's own, and what they hold is what its reader finds in them. Values are
-written out as Rust's `Debug` writes them.
+llama.cpp's own `gguf` package writes the files, and its reader gives the expected contents. Values are formatted as by Rust's
+`Debug`.
 """
 
 import tempfile
@@ -39,7 +39,7 @@ NAMES = {"U8": T.UINT8, "I8": T.INT8, "U16": T.UINT16, "I16": T.INT16, "U32": T.
 
 
 def debug(value):
-    """As Rust writes a value with `{:?}`."""
+    """Formats a value like Rust's `{:?}`."""
     if isinstance(value, list):
         return f"[{', '.join(map(debug, value))}]"
     if isinstance(value, str):
@@ -48,7 +48,7 @@ def debug(value):
 
 
 def written(entries, tensors=(), alignment=None, endianess=GGUFEndian.LITTLE, version=3):
-    """The bytes of a file. `entries`: key, type, type of elements, value; `tensors`: name, shape, type, bytes."""
+    """Returns the bytes of a file. `entries`: key, type, type of elements, value. `tensors`: name, shape, type, bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file.gguf"
         writer = GGUFWriter(path, "llama", endianess=endianess)
@@ -78,7 +78,7 @@ def size_of(shape, tensor_type):
 
 
 def read(data):
-    """What the package's reader finds: lines of metadata in the order of their keys, and the tensors."""
+    """Returns what the package's reader finds: lines of metadata sorted by key, the tensors, and the start of the data."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file.gguf"
         path.write_bytes(data)
@@ -156,7 +156,7 @@ def headers(out):
         "version 4": written(entry, tensor, version=4),
         "big-endian": written(entry, tensor, endianess=GGUFEndian.BIG),
     }
-    # One tensor; the writer's own entry, general.architecture, and one or two more.
+    # One tensor, the writer's own entry, general.architecture, and one or two more.
     found = {"version 3": [3, 1, 3], "version 2": [2, 1, 2]}
     files = [{"name": n, "bytes": data.hex(), "is": found.get(n)} for n, data in files.items()]
     out.case("task_1_header/versions", why="two versions that are read, three files that are not", scalars={"files": files})
@@ -198,7 +198,7 @@ def tables(out):
 
 
 def llama(vocabulary, hidden, intermediate, layers, heads, kv_heads, head_dim, tied, of):
-    """The tensor table of a Llama; `of(name)` is a matrix's type."""
+    """Yields the tensor table of a Llama. `of(name)` is the type of a matrix."""
     q, kv = heads * head_dim, kv_heads * head_dim
     matrices = {"attn_q": (q, hidden), "attn_k": (kv, hidden), "attn_v": (kv, hidden), "attn_output": (hidden, q),
                 "ffn_gate": (intermediate, hidden), "ffn_up": (intermediate, hidden), "ffn_down": (hidden, intermediate)}  # fmt: skip
@@ -242,7 +242,7 @@ def roofline(out):
             size += size_of(embedding[1][1:], embedding[2])
         work = f"Work {{ bytes: {size}, multiply_adds: {sum(prod(shape) for _, shape, _ in once)} }}"
         table = [[n, list(shape), t.name, size_of(shape, t)] for n, shape, t in tensors]
-        # Layers after the second repeat it: the test makes them again.
+        # All layers equal the first, so the test creates the others.
         table = [row for row in table if not row[0].startswith("blk.") or row[0].split(".")[1] in ("0",)]
         layers = 1 + max(int(n.split(".")[1]) for n, _, _ in tensors if n.startswith("blk."))
         works.append({"model": name, "layers": layers, "tensors": table, "is": work})

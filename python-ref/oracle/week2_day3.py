@@ -1,8 +1,8 @@
 """Week 2, day 3: blocks of 32 weights in Q8_0, Q4_0 and Q5_0, and the error of a format.
 
-Every expected value comes from the `gguf` package (llama.cpp's own): bytes from its `quantize`, weights from its `dequantize`. That is
-f32 arithmetic whose every rounding the format prescribes, so nothing is computed in float64 and nothing may be off: integers are
-compared as they are, scales and weights by value.
+Expected blocks and weights come from the `gguf` package (llama.cpp's own): bytes from its `quantize`, weights from its `dequantize`.
+The format prescribes each f32 rounding, so none of this is computed in float64, and the tolerance is 0. Integers are compared as
+they are, scales and weights by value.
 """
 
 import numpy as np
@@ -41,36 +41,36 @@ def halves(bits):
 
 
 def with_scale(blocks, bits):
-    """The blocks with other scales; a scale stands in front."""
+    """Replaces the scales, which are the first two bytes of a block."""
     return torch.cat((halves(bits), blocks[:, 2:]), dim=1)
 
 
 def parts(blocks, name):
-    """The scales `[n]` of blocks and their integers as they are stored, `[n, 32]`: what they decode to with a scale of 1."""
+    """Returns the scales `[n]` of blocks and their stored integers `[n, 32]`: the weights at a scale of 1, plus the offset."""
     one = torch.full((blocks.shape[0],), 0x3C00)
     return {"scale": scales(blocks), "integers": decode(with_scale(blocks, one), name) + OFFSET[name]}
 
 
 def scales(blocks):
-    """The half-precision numbers in front of the blocks, `[n]`."""
+    """Returns the half-precision number at the start of each block, `[n]`."""
     return decode(blocks[:, :2], "F16")[:, 0]
 
 
 def random_scales(r, n):
-    """Finite half-precision numbers of either sign and any size, subnormal ones among them."""
+    """Returns the bits of finite half-precision numbers of either sign and any size, including subnormals."""
     bits = r.integers(n, high=0x7C00) | r.integers(n, high=2) << 15
     bits[0], bits[1] = 0x0001, 0x83FF  # the smallest, and the largest subnormal
     return bits
 
 
 def embedded(name, rows, cols):
-    """Weights of the embedded model, as they lie in its file."""
+    """Returns weights of the embedded model in float32."""
     weights = load_file(FOLDER.parents[1] / "models/tiny-story/model.safetensors")
     return weights[name][:rows, :cols].float()
 
 
 def by_value():
-    """For what a format prescribes to the last bit. As a part of the value, so that small weights count as much as large ones."""
+    """Returns a tolerance of 0, for results that a format prescribes exactly. It is relative, so that small weights count too."""
     return Tolerance(0.0, "the format says how each operation is rounded", relative=True)
 
 
@@ -78,7 +78,7 @@ def by_value():
 
 
 def mistaken_weights(blocks, name, mistake):
-    """What a wrong `dequantize` makes of them."""
+    """Returns the weights of a `dequantize` with this mistake."""
     scale = scales(blocks)[:, None]
     q = parts(blocks, name)["integers"]
     if mistake == "q8-as-u8":
@@ -102,11 +102,11 @@ def reading(out, task, name, seed, mistakes):
     r = out.random(seed)
     size = {"Q8_0": 34, "Q4_0": 18, "Q5_0": 22}[name]
     ramp = torch.arange(32)
-    # Some numbers twice and others not at all, so that right numbers in other places are not the same numbers.
+    # Some numbers occur twice and others never, so that the right numbers in a wrong order differ.
     fives = ramp * (ramp + 1) // 2 % 32
     fives = torch.where(fives % 4 == 3, fives - 2, fives)
     ramp = {"Q8_0": (ramp * 8 - 124).float(), "Q4_0": torch.where(ramp < 16, ramp - 8, 23 - ramp).float(), "Q5_0": (fives - 16).float()}[name]
-    # With the largest magnitude of its format in it, a block of whole numbers is stored as it is.
+    # A block of integers that includes its format's largest magnitude is stored without rounding.
     whole = with_scale(encode(torch.where(ramp == -124, -127.0, ramp)[None, :], name), torch.tensor([0x3C00]))
     n = 12
     random = with_scale(r.integers(n, size, high=256), random_scales(r, n))
@@ -130,7 +130,7 @@ def reading(out, task, name, seed, mistakes):
 
 
 def mistaken_parts(x, name, mistake=None):
-    """Scales and integers as a `quantize` with this mistake would write them; without one, as the format has it."""
+    """Returns the scales and integers of a `quantize` with this mistake, or without a mistake."""
     x = x.numpy().astype(np.float32)
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     at = np.abs(x).argmax(axis=1)
@@ -170,10 +170,10 @@ def mistaken_parts(x, name, mistake=None):
 
 
 def near_the_edges(name):
-    """Weights so near the middle between two integers that a scale rounded to half precision takes them to the other."""
+    """Returns weights so near the middle between two integers that a rounded scale moves them to the other one."""
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     rows = []
-    # δ is what rounding the scale changes: a little less than half a unit of its last place, up or down.
+    # Rounding changes the scale by a little less than half a unit in the last place: down at δ = 0.9, up at δ = 1.1.
     for sign, delta, power in ((1, 0.9, -4), (1, 1.1, -7), (-1, 0.9, -2), (-1, 1.1, 0)):
         d = sign * 2.0**power * (1 + delta * 2.0**-11)
         off = 0.45 * 2.0**-11 * (1 if delta < 1 else -1)
@@ -185,8 +185,8 @@ def near_the_edges(name):
 
 
 def between(name):
-    """Weights that lie in the middle between two integers exactly; in three blocks the largest magnitude occurs in both signs, and in one it is
-    negative alone."""
+    """Returns weights exactly in the middle between two integers. In three blocks the largest magnitude has both signs, in one
+    only the negative sign."""
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     rows = []
     for power, sign, other in ((-6, 1, 1), (-3, -1, 1), (1, 1, 1), (-4, 1, 0.5), (-5, -1, 0.5)):
@@ -198,7 +198,7 @@ def between(name):
 
 
 def prescribed(r, name):
-    """Weights that go to another integer if they are divided by the scale, or if anything is computed in float64; one block of halves."""
+    """Returns weights that become another integer if divided by the scale, or if computed in float64. One block has ties."""
     top = {"Q8_0": 127, "Q4_0": -8, "Q5_0": -16}[name]
     f32 = np.float32
 
@@ -227,19 +227,19 @@ def prescribed(r, name):
                 near += [np.nextafter(near[-1], f32(np.inf))]
             for _ in range(6):
                 near = [np.nextafter(near[0], f32(-np.inf)), *near]
-            # One of the three ways in turn; where it never differs, whatever does. Never just in the middle: that is another case.
+            # Prefers a weight for which one of the three wrong ways, in turn, differs, or else any. Ties come last.
             def unfit(x):
                 found = codes(x, largest)
                 return float(x * (f32(1) / d)) % 1 == 0.5, found[0] == found[1 + i % 3], len(set(found)) == 1
 
             row[i] = min(near, key=unfit)
         rows.append(row)
-    # Weights just in the middle as well: they tell these ways from the ways to round a half.
+    # The block of ties distinguishes these mistakes from wrong ways to round a half.
     return torch.cat((torch.from_numpy(np.array(rows)), between(name)[3:4]))
 
 
 def little(r):
-    """Blocks of zeros, of a single weight, of one value throughout, and of weights whose scale half precision hardly holds, or not at all."""
+    """Returns blocks of zeros, one weight, one repeated value, weights whose scale half precision barely or cannot hold, and negative weights."""
     x = torch.zeros(6, 32)
     x[1, 17] = -0.37
     x[2] = 0.11
@@ -251,7 +251,7 @@ def little(r):
 
 def writing(out, task, name, seed, mistakes):
     r = out.random(seed)
-    # Scales that are no multiples of one another, and as many blocks whose largest weight is negative as others.
+    # The scales are not multiples of each other.
     sizes = torch.tensor([0.013, 0.4, 1.0, 2.7, 19.0, 310.0, 0.09, 5.5])[:, None]
     cases = {
         "ordinary": (r.normal(8, 32) * sizes, "signed weights, another size in each block"),
@@ -333,14 +333,14 @@ def model_errors(out):
         "task_4_model/down_proj",
         why="a whole matrix of the embedded model",
         outputs={"errors": torch.stack(errors)},
-        # Of 196,608 weights 70 lie so near the middle between two integers that x / d and x · (1 / d) take them apart.
+        # For 70 of 196,608 weights, x / d and x · (1 / d) are on different sides of the middle between two integers.
         tolerance={"errors": Tolerance(1e-3, "weights in the middle between two integers may go to either: 2e-5 measured, times 50", relative=True)},
         scalars={"formats": list(ROUND_TRIP), "tensor": "model.layers.0.mlp.down_proj.weight", "shape": list(whole.shape)},
     )
 
 
 def provided(out):
-    """Formats that no task teaches; `dequantize_row` and `quantize_row` reach them."""
+    """Writes cases for formats without a task, which `dequantize_row` and `quantize_row` support."""
     r = out.random(2305)
     for name, size, scales in (("Q4_1", 20, (0, 2)), ("Q5_1", 24, (0, 2)), ("Q2_K", 84, (80, 82)), ("Q3_K", 110, (108,)), ("F16", 2, ()), ("BF16", 2, ())):
         n = 4 if name.endswith("K") else 12 if scales else 200

@@ -1,4 +1,4 @@
-"""Week 2, days 3 and 4: every format, decoded by the `gguf` package, all bits. For the reference's own tests."""
+"""Week 2, days 3 and 4: all formats, decoded by the `gguf` package, with all bits. For the reference's own tests."""
 
 import torch
 from oracle.week2_day3 import by_value, decode, halves, random_scales
@@ -20,7 +20,7 @@ def cases(out):
         blocks = r.integers(n, size, high=256)
         for at in scales:
             bits = random_scales(r, n)
-            # The last blocks: infinities of either sign, and NaN.
+            # The last blocks have infinities of either sign, and NaN.
             bits[-3:] = torch.tensor(INFINITE)
             blocks[:, at : at + 2] = halves(bits)
         out.case(

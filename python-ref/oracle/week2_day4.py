@@ -1,8 +1,8 @@
 """Week 2, day 4: K-quants in Q4_K and Q6_K, the search for scale and minimum, what a converter decides, writing GGUF.
 
-Blocks are read by the `gguf` package. It cannot write K-quants: the search is written out here in float64, and blocks are put
-together from numbers that are known beforehand, which the package must read back. Bytes of files are the package's own. Types in mixes
-were recorded from llama.cpp (llama-cpp-python 0.3.36, `llama_model_quantize`), as were the errors of its quantizers.
+The `gguf` package reads blocks, but cannot write K-quants. So the search is written here in float64, and blocks are packed from known
+numbers, which the package must read back. Bytes of files are the package's own. The types in mixes were recorded from llama.cpp
+(llama-cpp-python 0.3.36, `llama_model_quantize`), as were the errors of its quantizers.
 """
 
 import tempfile
@@ -29,7 +29,7 @@ def decode(blocks, name):
 
 
 def half(x):
-    """The two bytes of each number, rounded to half precision."""
+    """Returns the two bytes of each number, rounded to half precision."""
     return np.asarray(x, dtype=np.float16).reshape(-1, 1).view(np.uint8)
 
 
@@ -62,7 +62,7 @@ def numbers(r, *shape, high):
 
 
 def q4_k_parts(r, n, whole=False):
-    """Distinct scales and minimums, some above 15, and every code, 0 and 15 in each group."""
+    """Returns distinct scales and minimums, some above 15, and all codes, with 0 and 15 in each group."""
     scales = np.stack([(np.arange(8) * 7 + 5 * i) % 61 + 2 for i in range(n)])
     minimums = np.stack([(np.arange(8) * 11 + 3 * i + 4) % 59 + 3 for i in range(n)])
     for i in range(n):
@@ -75,7 +75,7 @@ def q4_k_parts(r, n, whole=False):
 
 
 def q6_k_parts(r, n, whole=False):
-    """Sixteen scales of either sign, −128 among them, and every code, 0 (the value −32) in each group."""
+    """Returns sixteen scales of either sign, including −128, and all codes, with 0 (the value −32) in each group."""
     scales = np.stack([((np.arange(16) * 37 + 11 * i) % 251) - 125 for i in range(n)])
     scales[np.abs(scales) < 3] = 31
     for i in range(n):
@@ -91,7 +91,7 @@ def by_value():
 
 
 def finite_halves(r, n, count):
-    """Random bytes of `count` half-precision numbers, none of them infinite."""
+    """Returns the bytes of `count` random finite half-precision numbers."""
     bits = r.integers(n, count, high=0x7C00).numpy() | r.integers(n, count, high=2).numpy() << 15
     bits[0, 0] = 0x0001
     return bits.astype(np.uint16).view(np.uint8)
@@ -105,7 +105,7 @@ def importance(x):
 
 
 def fit(x, w, q, clamp=True):
-    """Weighted least squares of `scale · q − min` for each row, the minimum not below 0. `x`, `w`, `q` `[n, N]` → `[n]`, `[n]`"""
+    """Fits `scale · q − min` to each row by weighted least squares, with a minimum of at least 0. `x`, `w`, `q` `[n, N]` → `[n]`, `[n]`"""
     scale, minimum = np.zeros(len(x)), np.zeros(len(x))
     for i in range(len(x)):
         root = np.sqrt(w[i])
@@ -153,13 +153,13 @@ def search_symmetric(x, top, trials=range(-4, 5), rounds=4):
 
 
 def share(values, top):
-    """Values `[n, k]` as whole numbers times one half-precision `d [n]`."""
+    """Returns values `[n, k]` as integers times one half-precision `d [n]`."""
     d = values.max(1) / top
     return d.astype(np.float16).astype(np.float64), np.clip(np.round(values / np.where(d > 0, d, 1)[:, None]), 0, top)
 
 
 def store_q4_k(x, rounded=True, **options):
-    """`x [n, 256]` → what comes back, `[n, 256]`. `rounded`: codes for scales and minimums as they are stored, as it must be."""
+    """Returns `x [n, 256]` after storing. With `rounded`, as is right, codes are computed from the stored scales and minimums."""
     groups = x.reshape(-1, 32)
     scale, minimum, _ = search(groups, 15, **options)
     (d, scales), (dmin, minimums) = share(scale.reshape(-1, 8), 63), share(minimum.reshape(-1, 8), 63)
@@ -170,7 +170,7 @@ def store_q4_k(x, rounded=True, **options):
 
 
 def store_q6_k(x, per=16):
-    """`x [n, 256]` → what comes back. `per`: weights to a scale; 32 is one scale for two groups."""
+    """Returns `x [n, 256]` after storing. `per` is the number of weights per scale: 32 is one scale for two groups."""
     scale = np.repeat(search_symmetric(x.reshape(-1, per), 32), per // 16).reshape(-1, 16)
     d = -scale[np.arange(len(scale)), np.abs(scale).argmax(1)] / 128
     scales = np.clip(np.round(scale / np.where(d != 0, d, 1)[:, None]), -128, 127)
@@ -183,7 +183,7 @@ def relative_error(x, y):
 
 
 def samples(r):
-    """Weights to be stored: name → `[n, 256]`, multiples of 2⁻¹²."""
+    """Returns weights to store, `[8, 256]` by name."""
     heavy = r.normal(8, 256).numpy().astype(np.float64)
     return {
         "gaussian": r.normal(8, 256).numpy().astype(np.float64),
@@ -227,7 +227,7 @@ def reading_q4_k(out):
     r = out.random(2401)
     d, dmin, scales, minimums, codes = q4_k_parts(r, 3)
     packed = pack_q4_k(d, dmin, scales, minimums, codes)[:, 4:16]
-    # Where the upper bits are looked for in the wrong place.
+    # Takes the upper bits from the wrong place.
     shifted = lambda x: np.concatenate((x[:, :4], x[:, 4:] & 15 | (np.roll(x, 4, axis=1)[:, 4:] >> 4) << 4), 1)  # noqa: E731
     out.case(
         "task_1_scales/distinct",
@@ -421,7 +421,7 @@ def writing_q4_k(out):
 
 
 def permuted(rows, n_heads):
-    """As llama.cpp's converter writes it: the rows of each head as two halves, exchanged with the axis of pairs."""
+    """Returns the order of rows of llama.cpp's converter: each head's two halves, interleaved."""
     return np.arange(rows).reshape(n_heads, 2, rows // n_heads // 2).swapaxes(1, 2).reshape(rows)
 
 
@@ -432,7 +432,7 @@ MORE_BITS = {
     22: [0, 1, 4, 7, 10, 13, 16, 19, 20, 21],
     32: [0, 1, 2, 3, 6, 9, 12, 15, 18, 21, 24, 27, 28, 29, 30, 31],
 }
-"""The layers whose attn_v and ffn_down are Q6_K in a Q4_K_M that llama.cpp made of a model with so many layers, recorded."""
+"""The layers whose attn_v and ffn_down are Q6_K in llama.cpp's Q4_K_M, by the model's number of layers, recorded."""
 
 
 def converting(out):
@@ -464,7 +464,7 @@ def converting(out):
 
 
 def values():
-    """Name, type, value; names in the order of a sorted map, behind `general.architecture`."""
+    """Returns name, type and value. The names are sorted, and come after `general.architecture`."""
     V = gguf.GGUFValueType
     return [
         ("k.a_u8", V.UINT8, 200), ("k.b_i8", V.INT8, -3), ("k.c_u16", V.UINT16, 65000), ("k.d_i16", V.INT16, -300),
@@ -475,7 +475,7 @@ def values():
 
 
 def file_head(alignment):
-    """The bytes before the data of a file that the package writes, its tensor table, and where its fields begin."""
+    """Returns the bytes before the data of a file that the package writes, its tensor table, and the start of each field."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.gguf"
         writer = gguf.GGUFWriter(path, "llama")
@@ -498,7 +498,7 @@ def file_head(alignment):
         writer.write_tensors_to_file()
         writer.close()
         data = path.read_bytes()
-        # The metadata say nothing of the alignment.
+        # The metadata does not contain the alignment.
         with mock.patch.object(gguf.GGUFReader, "alignment", alignment):
             reader = gguf.GGUFReader(path)
         start = reader.data_offset
@@ -507,7 +507,7 @@ def file_head(alignment):
 
 
 def fields(reader):
-    """Where each field of a head begins, and what it is."""
+    """Returns the start and the name of each field of a head."""
     counts = {"GGUF.version": "version", "GGUF.tensor_count": "number of tensors", "GGUF.kv_count": "number of metadata entries"}
     found = [[0, "magic"]]
 
@@ -536,7 +536,7 @@ TENSORS = [
 
 
 def writing_files(out):
-    # With 32 one tensor ends at a multiple of the alignment, with 8 most of them do, and so does the table.
+    # With 32, one tensor ends at a multiple of the alignment. With 8, three do, and so does the table.
     for case, alignment in (("file", 32), ("file_of_8", 8)):
         head, table, fields = file_head(alignment)
         assert any((offset + size) % alignment == 0 for offset, size in table[:-1]) and (len(head) == fields[-1][0]) == (alignment == 8)

@@ -1,7 +1,7 @@
 """Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations and for many.
 
-Weights are what the `gguf` package (llama.cpp's own) makes of a row's bytes; products are added up in float64. Mistakes are made in the
-bytes where that is possible, and read by the same package.
+The `gguf` package (llama.cpp's own) decodes a row's bytes, and products are summed in float64. Mistakes are made in the bytes where
+that is possible, and decoded by the same package.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def decode(rows, name):
 
 
 def random_rows(r, name, rows, cols, byte=None):
-    """Bytes of random blocks; scales of both signs, no two of them alike."""
+    """Returns the bytes of random blocks, with different scales of both signs."""
     length, size = BLOCK[name]
     blocks = r.integers(rows, cols // length, size, high=256) if byte is None else torch.full((rows, cols // length, size), byte)
     for at in HALVES[name]:
@@ -46,7 +46,7 @@ def random_rows(r, name, rows, cols, byte=None):
 
 
 def mistaken(rows, name, mistake):
-    """The weights that a mistake makes of a row's bytes."""
+    """Returns the weights that a mistake reads from a row's bytes."""
     length, size = BLOCK[name]
     blocks = rows.reshape(rows.shape[0], -1, size).clone()
     if mistake == "min-missing":
@@ -82,7 +82,7 @@ MISTAKES = {
 
 
 def bound(weights, rows, name, x=None):
-    """Rounding of each product, partial sum and scale; without `x`, of single weights. Code and offset or minimum may be added up apart."""
+    """Returns the tolerance of products, or of single weights without `x`. Codes and offsets or minimums may be summed separately."""
     size = weights.abs()
     if name in ("Q4_0", "Q5_0", "Q6_K"):
         size = size * 3
@@ -126,7 +126,7 @@ def fused(out):
 
 
 def quantized(x, per_scale=SUPER_BLOCK, mistake=None):
-    """`x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`, of which `per_scale` activations share one."""
+    """`x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`. `per_scale` activations share a scale."""
     super_blocks = -(-x.shape[0] // SUPER_BLOCK)
     padded = torch.zeros(super_blocks * SUPER_BLOCK, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
@@ -176,7 +176,7 @@ def quantizing(out):
 
 
 def activations(r, cols, per_scale, low=-127):
-    """Integers `[super_blocks · 256]`, zeros behind `cols`, and scales `[super_blocks · 8]`, of which `per_scale` integers share one."""
+    """Returns integers `[super_blocks · 256]`, with zeros after `cols`, and scales `[super_blocks · 8]`. `per_scale` integers share a scale."""
     super_blocks = -(-cols // SUPER_BLOCK)
     values = torch.zeros(super_blocks * SUPER_BLOCK)
     values[:cols] = r.integers(cols, low=low, high=128).float()
@@ -184,7 +184,7 @@ def activations(r, cols, per_scale, low=-127):
 
 
 def stands_for(values, scales, cols):
-    """The activations that the integers stand for."""
+    """Returns the activations that the integers represent."""
     return (values.double().reshape(-1, PART) * scales.double()[:, None]).flatten()[:cols]
 
 

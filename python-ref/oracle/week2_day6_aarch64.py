@@ -1,6 +1,6 @@
-"""Week 2, day 6, on 64-bit Arm: products of quantized rows with NEON's instructions, as those of `week2_day6` with AVX2's.
+"""Week 2, day 6, on 64-bit Arm: products of quantized rows with NEON, like those of `week2_day6` with AVX2.
 
-A file of its own, because its wrong answers can only be made by such a processor, or one that plays it.
+A separate file, because its tests need such a processor, or an emulator.
 """
 
 import torch
@@ -9,7 +9,7 @@ from oracle.week2_day6 import q4_k, q8_0
 
 
 def wrapped(rows, values, scales):
-    """Q8_0 with four products added up in 16 bits, which go round at i16's ends: lanes 0…7 of NEON's `smull` and three `smlal`."""
+    """Returns Q8_0 products with sums of four products that wrap around in 16 bits: lanes 0…7 of NEON's `smull` and three `smlal`."""
     blocks = rows.reshape(rows.shape[0], -1, 34)
     d = torch.from_numpy(blocks[:, :, :2].numpy().astype("uint8").view("float16").astype("float64"))[:, :, 0]
     codes = blocks[:, :, 2:].reshape(rows.shape[0], -1, 4, 8)

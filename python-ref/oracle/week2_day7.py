@@ -1,6 +1,6 @@
 """Week 2, day 7: softmax in pieces, attention in one pass.
 
-What is expected is softmax and attention as PyTorch computes them, all scores at once. `online` below, which takes the scores in pieces, must agree.
+Expected values are PyTorch's softmax and attention over all scores at once. `online` below, which takes the scores in pieces, must agree.
 """
 
 import math
@@ -14,7 +14,7 @@ TILE = 32
 
 
 def absorb(pieces):
-    """What `OnlineSoftmax` says after each piece, computed from all scores up to its end at once."""
+    """Returns the weights and states of `OnlineSoftmax` after each piece, computed at once from all scores so far."""
     seen, answer = [], {}
     before = -math.inf
     for i, piece in enumerate(pieces):
@@ -50,7 +50,7 @@ def task_1(out):
         ("masked_last", "a masked piece after others changes nothing", [r.normal(4), inf.repeat(3)]),
         ("empty", "a piece without scores, first and in between", [r.normal(0), r.normal(3), r.normal(0), r.normal(2, mean=2.0)]),
     ):
-        # A library's exp is a few units off; the argument's rounding grows with its size: |x| · 2^-24.
+        # A library's exp is a few units off. The argument's rounding grows with its size: |x| · 2^-24.
         size = max((p[torch.isfinite(p)].abs().max().item() for p in pieces if torch.isfinite(p).any()), default=1.0)
         allowed = relative_rounding(math.ceil(8 + 2 * size))
         answer = {n: v.to(torch.float32).to(torch.float64) if n.startswith("state") else v for n, v in absorb([p.double() for p in pieces]).items()}
@@ -66,7 +66,7 @@ def task_1(out):
 
 
 def attention(q, keys, values, visible, scale):
-    """`q [N, D]`, `keys, values [S, D]`; query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
+    """`q [N, D]`, `keys, values [S, D]`. Query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
     position = torch.arange(len(keys))[None, :]
     start, end = torch.as_tensor(visible).T[:, :, None]
     mask = (start <= position) & (position < end)
@@ -74,13 +74,13 @@ def attention(q, keys, values, visible, scale):
 
 
 def roundings(q, keys, scale):
-    """A score is a sum of D products; its error makes a weight wrong by as much, relatively; then a weighted mean of S values."""
+    """Counts roundings: in a score, a sum of D products whose error is a weight's relative error, and in the mean of S values."""
     scores = (q.abs() @ keys.abs().T * scale).max().item()
     return math.ceil(random_walk(q.shape[-1]) * max(scores, 1.0)) + random_walk(len(keys)) + 8
 
 
 def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
-    """The same, a tile at a time, with mistakes to be made."""
+    """Computes the same tile by tile, with an optional mistake."""
     outputs = []
     for query, (first, n) in zip(q, visible):
         if mistake == "flash-window-start":
@@ -139,7 +139,7 @@ def task_2(out):
         r = Random(seed)
         q, keys, values = r.normal(g, d), r.normal(size, d), r.normal(size, d)
         if name == "rising" or name == "runs":
-            # Along one direction keys grow with the position.
+            # Keys grow with the position along one direction.
             ramp = (torch.arange(size, dtype=torch.float32) / size * 4).round(decimals=2)
             keys = ((keys * 0.25 + ramp[:, None] * q.sum(0).sign()) * 256).round() / 256
         if name == "sharp":

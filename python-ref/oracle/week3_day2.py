@@ -1,7 +1,7 @@
 """Week 3, day 2: chunked prefill.
 
-However a prompt is cut, and whoever else is in a step, a request gets what it gets alone: the decoder of week 1, day 5, greedily. The
-scheduler itself is arithmetic of whole numbers, which the tests hold against its definition.
+However a prompt is split, and whatever else is in a step, a request must get the tokens that it gets alone: those of the decoder of
+week 1, day 5, greedily. The scheduler is integer arithmetic, which the tests compare with its definition.
 """
 
 from oracle.week3_day1 import whole_models

@@ -1,9 +1,8 @@
 """Week 3, day 3: pages.
 
-A script of what happens to a few sequences: positions are appended, a sequence is forked, another truncated. Which pages each
-sequence has after every line is computed by a plain model of a pool, with a list of free pages and a set of owners for each of the
-others; what lies at a sequence's positions in the end, by indexing one tensor of pages with the block table. The history of what
-each sequence was given, concatenated, must agree.
+A script acts on a few sequences: it appends positions, forks a sequence, truncates another. A plain model of a pool, with a list of
+free pages and a set of owners for each other page, computes the pages of each sequence after every line. The final contents come
+from one tensor of pages, indexed with the block table. The concatenated history of what each sequence received must agree.
 """
 
 import torch
@@ -13,7 +12,7 @@ PAGE = 32
 
 
 class Pages:
-    """A cache of one layer and one head as PyTorch would have it: `pages [P, PAGE, 2, D]`, keys and values."""
+    """A cache of one layer and one head, with keys and values in `pages [P, PAGE, 2, D]`."""
 
     def __init__(self, count, sequences, d):
         self.pages = torch.zeros(count, PAGE, 2, d)
@@ -84,7 +83,7 @@ D = 2
 def cases(out):
     for seed, name, why, count, script in SCRIPTS:
         r = out.random(seed)
-        # What is appended is drawn once; each text's history is a list of these.
+        # All appended cells are drawn once. The history of each text is a list of them.
         cells = r.normal(sum(n for act, _, n in script if act == "append"), 2, D)
         model, history, used, steps = Pages(count, 3, D), [[] for _ in range(3)], 0, []
         for act, a, b in script:

@@ -1,7 +1,7 @@
 """Week 3, day 4: attention over pages.
 
-What is expected is PyTorch's attention over keys and values that were gathered first, by indexing the pool with a block table: what
-must never happen in the engine is how the oracle does it. A running softmax that goes page by page must agree.
+Expected values are PyTorch's attention over keys and values that are first gathered from the pool with a block table, which the
+engine must never do. A running softmax that goes page by page must agree.
 """
 
 import math
@@ -15,7 +15,7 @@ TILE = 32
 
 
 def page_by_page(q, keys, values, visible, scale, cuts):
-    """The same for each query with a running maximum, over stretches that end at `cuts`."""
+    """Computes the same for each query with a running maximum, over runs that end at `cuts`."""
     out = []
     for query, (first, end) in zip(q, visible, strict=True):
         maximum, total, result = -math.inf, 0.0, torch.zeros_like(values[0])
@@ -65,7 +65,7 @@ def task_1(out):
 
 
 def task_2(out):
-    """`rows`: of which sequence, and at which position."""
+    """Writes cases of whole passes. `rows` are pairs of a sequence and a position."""
     for name, seed, why, page, part, tables, rows in (
         ("task_2_read_pages/one_text", 3411, "one text whose pages lie in another order in memory", 32, 1024, [[2, 0, 3]], [(0, 75)]),
         ("task_2_read_pages/a_prompt", 3412, "six rows of one text, the last of which see a page that the others do not", 32, 1024, [[1, 3]], [(0, p) for p in range(29, 35)]),
@@ -105,7 +105,7 @@ def task_2(out):
                     answer.append(page_by_page(row[h], k, v, [(0, position + 1)] * group, scale, list(cuts)))
             return torch.stack(answer).reshape(len(rows), -1)
 
-        # A page is read as often as there are heads, whoever sees it; a part of it up to the last position that any row sees.
+        # Each head reads a page once for all rows, up to the last position that any row sees.
         seen = {}
         for s, position in rows:
             for i in range(position // page + 1):
@@ -123,7 +123,7 @@ def task_2(out):
 
 
 def task_3(out):
-    """What two or three readers have seen, joined: sums are the values' sum times `e^(score - max)`, not divided."""
+    """Writes cases that join two or three parts. `parts` are the values times `e^(score - max)`, summed and not divided."""
     for seed, name, why, pieces in (
         (3431, "falling", "the first part holds the maximum", [(6, 5.0), (4, 0.0)]),
         (3432, "rising", "the second part holds the maximum, and the third a larger one", [(5, -3.0), (7, 3.0), (2, 9.0)]),
@@ -142,7 +142,7 @@ def task_3(out):
             sums.append(weights @ values if n else torch.zeros(d, dtype=torch.float64))
             all_scores.append(scores)
             all_values.append(values)
-        # The inputs are exact in f32; so the whole is computed from them, not from the scores.
+        # The expected result is computed from the inputs, which are rounded to f32, not from the scores.
         states, sums = torch.tensor(states).float(), torch.stack(sums).float()
         top = states[:, 0].max().item()
         factors = torch.exp(states[:, 0].double() - top) if top > -math.inf else torch.zeros(len(pieces), dtype=torch.float64)

@@ -35,7 +35,7 @@ def chain(fingerprint, tokens, page_len):
 
 
 def checksum(data):
-    """Eight bytes at a time: rotated, XORed, multiplied."""
+    """Rotates, XORs and multiplies eight bytes at a time."""
     total, rest = len(data), len(data) % 8
     padded = data[: len(data) - rest] + data[len(data) - rest :].ljust(8, b"\0")
     for (word,) in struct.iter_unpack("<Q", padded):
@@ -44,7 +44,7 @@ def checksum(data):
 
 
 def prompt_file(cells, tokens, fingerprint):
-    """`cells [layers, 2, H, n, D]`, keys and values as they are stored."""
+    """Returns the file of `cells [layers, 2, H, n, D]`, keys and values as they are stored."""
     layers, _, heads, n, dim = cells.shape
     kind = {np.dtype("<f4"): 0, np.dtype("<f2"): 1}[cells.dtype]
     data = b"TINYKV\r\n" + struct.pack("<IIQIIII", 1, kind, fingerprint, layers, heads, dim, n) + struct.pack(f"<{n}I", *tokens)

@@ -1,7 +1,7 @@
 """Week 3, day 6: speculative decoding.
 
-Distributions, residuals and verdicts are computed from their definitions in float64, with Python's own SplitMix64. What whole texts
-must be distributed like is the product of the target's probabilities: no draft occurs in it. Costs are computed in fractions.
+Distributions, residuals and verdicts are computed from their definitions in float64, with the SplitMix64 of week 1, day 7. The
+distribution of whole texts is the product of the target's probabilities, without drafts. Costs are computed in fractions.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def residual(p, q):
 
 
 def uniforms(seed, n):
-    """The first `n` numbers in [0, 1)."""
+    """Returns the first `n` numbers in [0, 1)."""
     return [(number >> 11) / 2**53 for number in splitmix64(seed, n)]
 
 
@@ -49,7 +49,7 @@ def draw_weighted(weights, uniform):
 
 
 def verify(p, q, drafts, seed):
-    """How many drafts are kept, and the token behind them. `None` if rounding could decide."""
+    """Returns the number of kept drafts and the token after them, or `None` if rounding could decide."""
     numbers = iter(uniforms(seed, len(drafts) + 1))
     for i, token in enumerate(drafts):
         uniform = next(numbers)
@@ -148,7 +148,7 @@ def verify_cases(out):
 
 
 def text_cases(out):
-    """Texts of three tokens behind one: what their probabilities are, without any draft."""
+    """Writes the probabilities of texts of three tokens after a first one, without drafts."""
     r = out.random(3604)
     vocabulary, n = 4, 3
     target, draft = r.normal(vocabulary, vocabulary, std=1.2), r.normal(vocabulary, vocabulary, std=1.2)
@@ -162,11 +162,11 @@ def text_cases(out):
                 seen.append(token)
             probabilities[text] = p
         assert abs(float(probabilities.sum()) - 1) < 1e-9
-        # As the test: texts that are hardly ever drawn count as one.
+        # Like the test, counts all rare texts as one.
         flat = probabilities.flatten()
         common = flat[flat * TEXTS >= 10]
         critical = critical_chi_square(max(1, len(common)))
-        # What people do wrong is far away already in the first token.
+        # Common mistakes already show in the first token.
         p, q = (distribution(logits[0].double(), [0], options) for logits in (target, draft))
         kept = torch.minimum(p, q)
         mistakes = {"q instead of p": q, "p behind a refused draft": kept + (1 - kept.sum()) * p}
@@ -185,7 +185,7 @@ def text_cases(out):
 
 
 def length_cases(out):
-    """The number of drafts with the most tokens for its cost, in fractions; no two within rounding."""
+    """Writes the number of drafts with the most tokens per cost, in fractions, where no two are within rounding."""
     rates = [Fraction(i, 16) for i in range(17)]
     rows = [Fraction(1, 64), Fraction(1, 8), Fraction(1, 2), Fraction(1)]
     drafts = [Fraction(0), Fraction(1, 16), Fraction(1, 4)]
@@ -220,7 +220,7 @@ def length_cases(out):
 
 
 def life(row, draft, most, passes):
-    """What is drafted, pass by pass. A pass keeps at most so many of its drafts; with `None` the drafter has nothing to say."""
+    """Returns what each pass drafts. `passes` has the most drafts that a pass keeps, or `None` if the drafter proposes none."""
     tested, accepted, idle, steps = Fraction(4), Fraction(3), 0, []
     for keeps in passes:
         rate = accepted / tested

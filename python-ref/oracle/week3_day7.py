@@ -1,7 +1,7 @@
 """Week 3, day 7: structured output.
 
-The judge is Python's own `json`, on whole texts alone. A text is the beginning of JSON if there is an end for it with which Python reads the whole; the ends that are
-tried are all that can close a few levels from anywhere, the shortest first. No automaton occurs here.
+The judge is Python's own `json`, on whole texts. A text is a prefix of JSON if Python accepts it with some completion. The
+completions that are tried can close a few levels from anywhere, the shortest first. There is no automaton here.
 """
 
 import functools
@@ -15,7 +15,7 @@ MOST_DEPTH, MOST_DIGITS, MOST_EXPONENT_DIGITS = 64, 15, 2
 
 
 def number(text):
-    """What every reader can take: as many digits as a double holds."""
+    """Checks a number. Raises `ValueError` if it has too many digits for some parsers."""
     whole, fraction, exponent = (len(digits or "") for digits in re.fullmatch(r"-?(\d+)(?:\.(\d+))?(?:[eE][+-]?(\d+))?", text).groups())
     if whole > MOST_DIGITS or fraction > MOST_DIGITS or exponent > MOST_EXPONENT_DIGITS:
         raise ValueError(text)
@@ -27,7 +27,7 @@ def no_json(text):
 
 
 def depth(value):
-    """How many objects, which are pairs of lists here, and arrays lie in each other."""
+    """Returns the depth of nested arrays and objects. An object is a pair of lists here."""
     if isinstance(value, tuple):
         value = value[1]
     return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
@@ -39,12 +39,12 @@ DECODER = json.JSONDecoder(
     parse_constant=no_json,
     object_pairs_hook=lambda pairs: ([key for key, _ in pairs], [value for _, value in pairs]),
 )
-"""Made once: making it takes longer than reading the few bytes that most calls have."""
+"""Created once, because creating it takes longer than most calls."""
 
 
 @functools.cache
 def is_json(data):
-    """Whether Python reads these bytes as JSON that can be written again as UTF-8, in which half a character cannot."""
+    """Returns whether Python reads these bytes as JSON that can be written as UTF-8. Half a surrogate pair cannot."""
     try:
         value = DECODER.decode(data.decode("utf-8"))
         json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -58,7 +58,7 @@ def is_object(data):
 
 
 def values():
-    """What may be missing of the last value, the shortest first; of the same length, the smallest bytes first."""
+    """Returns the possible missing parts of the last value, sorted by length, then by bytes."""
     second = b"\\uDC00"
     in_character = [first + b"\x80" * n for first in (b"\x80", b"\x90", b"\xa0") for n in range(3)]
     in_escape = [b'"', b"u0000", *(b"0" * n for n in range(1, 5)), *(second[n:] for n in range(5)), b"0" + second, b"00" + second]
@@ -72,7 +72,7 @@ VALUES = values()
 
 
 def brackets(data):
-    """What closes the brackets that are open, outside strings."""
+    """Returns the closing brackets for all that are open, outside strings."""
     closers, in_string, escaped = b"", False, False
     for byte in data:
         if in_string:
@@ -89,13 +89,13 @@ def brackets(data):
 
 @functools.cache
 def closing(data, judge=is_json):
-    """The shortest end that makes JSON of `data`; of several, the one with the smallest bytes. `None` if there is none."""
+    """Returns the shortest completion of `data` to JSON, and of several the one with the smallest bytes. `None` if there is none."""
     closers = brackets(data)
     return next((value + closers for value in VALUES if judge(data + value + closers)), None)
 
 
 def alive(data, judge=is_json, prefix=b""):
-    """How many bytes of `data` are the beginning of JSON, behind `prefix`."""
+    """Returns the number of bytes of `data` that are a prefix of JSON, after `prefix`."""
     for n in range(1, len(data) + 1):
         if closing(prefix + data[:n], judge) is None:
             return n - 1
@@ -103,7 +103,7 @@ def alive(data, judge=is_json, prefix=b""):
 
 
 def fewest_pieces(vocabulary, text):
-    """Forwards: what can be reached with one more piece."""
+    """Returns the fewest pieces that make up `text`, or `None`. Each round reaches what one more piece can."""
     reached, count = {0}, 0
     while len(text) not in reached:
         new = {at + len(piece) for at in reached for piece in vocabulary if piece and text.startswith(piece, at)} - reached
@@ -114,7 +114,7 @@ def fewest_pieces(vocabulary, text):
 
 
 def price(vocabulary, data, judge):
-    """How many tokens make JSON of `data`; `NEVER` if none do."""
+    """Returns the number of tokens that complete `data` to JSON, or `NEVER`."""
     end = closing(data, judge)
     pieces = None if end is None else fewest_pieces(vocabulary, end)
     return NEVER if pieces is None else pieces
@@ -159,12 +159,12 @@ PREFIXES = [
 
 
 def latin(data):
-    """Bytes as a text, one character each."""
+    """Returns bytes as a text, one character each."""
     return data.decode("latin-1")
 
 
 def mutated(r, texts, count):
-    """Texts with a byte too many, too few, or another one."""
+    """Yields texts with a byte inserted, removed or replaced."""
     pick = lambda n: int(r.integers(1, high=n))  # noqa: E731
     alphabet = b'{}[]":,\\0-.eutan \n\x00\xc3\xa9'
     for _ in range(count):
@@ -183,7 +183,7 @@ def text_cases(out):
         why="each kind of escape, of character and of half a character, whole, cut off, and with one byte too much",
         scalars={"rows": [string(data) for data in STRINGS]},
     )
-    # Python knows these three, which are no JSON; the empty text and what only an end makes a word of are no beginning of a number.
+    # Python reads these three, which are not JSON. The value is the length of the longest prefix of a number.
     words = {"Infinity": 0, "-Infinity": 1, "NaN": 0}
     rows = [[text, words.get(text, alive(text.encode())), is_json(text.encode())] for text in NUMBERS]
     out.case("task_1_number/numbers", why="each part of a number, missing, alone, too long", scalars={"rows": rows})
@@ -205,7 +205,7 @@ def json_cases(out):
         for n in (1, 2, 31, 32, 33, 63, 64, 65, 66):
             text = opening * n + value + closing_ * n
             whole = is_json(text)
-            # Up to the bracket that is one too many.
+            # Counts the bytes before the first bracket that is too deep.
             opened = itertools.accumulate((byte in b"[{") - (byte in b"]}") for byte in text)
             rows.append([latin(text), len(text) if whole else next(i for i, d in enumerate(opened) if d > MOST_DEPTH), whole])
     out.case("task_2_json/deep", why="as deep as may be, and one level deeper", scalars={"rows": rows})

@@ -1,8 +1,8 @@
 """Week 4, day 1: strided tensors.
 
-PyTorch's tensors have strides too: counted in elements instead of bytes, and with the axes the other way round. What is expected of a
-layout is what PyTorch says of the same tensor, turned round and times the bytes of an element. Formats whose elements stand in blocks,
-which PyTorch does not have, get sizes from the `gguf` package and strides by counting blocks.
+PyTorch's tensors have strides too, counted in elements instead of bytes, and with the axes in reverse order. An expected layout is
+PyTorch's layout of the same tensor, reversed and times the bytes of an element. For block formats, which PyTorch does not have,
+sizes come from the `gguf` package and strides from counting blocks.
 """
 
 import torch
@@ -19,18 +19,18 @@ def padded(sizes, fill):
 
 
 def layout(x, size=4):
-    """`ne`, `nb` and offset of a PyTorch tensor of four axes, in ggml's order."""
+    """Returns `ne`, `nb` and offset of a PyTorch tensor of four axes, in ggml's order."""
     assert x.dim() == AXES
     return {"ne": list(x.shape[::-1]), "nb": [s * size for s in x.stride()[::-1]], "offset": x.storage_offset() * size}
 
 
 def four(x):
-    """The same tensor with axes of one element before its own."""
+    """Returns the same tensor with axes of one element before its own."""
     return x[(None,) * (AXES - x.dim())]
 
 
 def step(x, op, *arguments):
-    """What a step in ggml's terms is in PyTorch's."""
+    """Applies a step in ggml's terms to a PyTorch tensor."""
     if op == "permute":
         # ggml: axis i becomes axis axes[i]. PyTorch: the new axis j is the old axis dims[j].
         source = [arguments[0].index(j) for j in range(AXES)]
@@ -100,7 +100,7 @@ def steps_as_json(steps):
 
 
 def product(left, right, K):
-    """In PyTorch's order: `left [.., M, K]`, `right [.., N, K]` → `[.., N, M]`."""
+    """Multiplies in PyTorch's order: `left [.., M, K]`, `right [.., N, K]` → `[.., N, M]`."""
     del K
     return right @ left.transpose(-1, -2)
 

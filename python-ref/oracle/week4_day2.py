@@ -1,7 +1,7 @@
 """Week 4, day 2: the compute graph.
 
-Whatever the order in which its nodes are computed, a graph's result is what PyTorch computes of the same expression: small graphs of
-products and sums, and whole models, whose logits are those of week 1's decoder (which transformers confirmed on week 2's first day).
+A graph's result must be what PyTorch computes for the same expression, whatever the order of the nodes. There are small graphs of
+products and sums, and whole models with the logits of week 1's decoder, which transformers confirmed on week 2's first day.
 """
 
 import torch
@@ -12,17 +12,17 @@ from oracle.week2_day1 import MODELS, cached, draw_biases, roundings, walk
 
 
 def product(a, b):
-    """ggml's, in PyTorch's order: `a [M, K]`, `b [N, K]` → `[N, M]`."""
+    """Computes ggml's product, in PyTorch's order: `a [M, K]`, `b [N, K]` → `[N, M]`."""
     return b @ a.T
 
 
 def guide(a, b):
-    """`Aᵀ(AB)` as the guide builds it."""
+    """Computes `Aᵀ(AB)` as the book builds it."""
     return product(a.T.contiguous(), product(a, b))
 
 
 def shared(x, y, w):
-    """A node that several others read, and one that reads the same node twice."""
+    """Computes an expression with a node that several others read, and one that reads the same node twice."""
     s = x + y
     t = product(w, s) + product(w, s + s)
     return t + t

@@ -1,8 +1,8 @@
 """Week 4, day 3: the memory planner.
 
-What is expected is found without a planner's tricks. Lifetimes: by asking of every step which buffers anybody could still read, with
-views followed to the end of every path. The arena: a list of bytes, each free or not, whose gaps are measured anew for every request.
-Peaks of a plan: by playing it step by step on that list. Numbers that a graph comes to are PyTorch's.
+Expected values are computed in the simplest way. Lifetimes: by searching all steps for the readers of each buffer, with views
+followed to their sources. The arena: a list of units, each free or not, whose gaps are measured anew for every request.
+Peaks of a plan: by executing it step by step on that list. The results of a graph are PyTorch's.
 """
 
 import torch
@@ -23,7 +23,7 @@ def root(nodes, i):
 
 
 def lifetimes(nodes, order, results):
-    """For each buffer in the order: node, bytes, first and last step."""
+    """Returns node, bytes, first and last step of each buffer, in order."""
     found = []
     for first, i in enumerate(order):
         if nodes[i]["op"] in ("values", "reshape", "permute"):
@@ -40,7 +40,7 @@ def bound(lives):
 
 
 class Bytes:
-    """An arena, 64 bytes at a time."""
+    """An arena in units of 64 bytes."""
 
     def __init__(self):
         self.used, self.peak = [], 0
@@ -74,7 +74,7 @@ class Bytes:
 
 
 def plan(nodes, order, results, in_place):
-    """Parts and peak."""
+    """Returns the parts and the peak."""
     lives, arena, parts, taken = lifetimes(nodes, order, results), Bytes(), {}, set()
     for step in range(len(order)):
         for i, size, first, _ in lives:
@@ -94,7 +94,7 @@ def plan(nodes, order, results, in_place):
 
 
 class Builder:
-    """A graph of rows of `n` numbers, and what PyTorch says of each node."""
+    """A graph of rows of numbers, and PyTorch's value of each node."""
 
     def __init__(self, seed):
         self.r, self.nodes, self.known, self.numbers = Random(seed), [], [], []
@@ -222,7 +222,7 @@ def cases(out):
         lives = lifetimes(g.nodes, order, ends)
         plain, plain_peak = plan(g.nodes, order, ends, False)
         over, over_peak = plan(g.nodes, order, ends, True)
-        # The last numbers of each result, whatever lies where.
+        # The values of each result.
         expected = torch.cat([g.known[end].reshape(-1) for end in ends])
         out.case(
             f"task_3_graph/{build.__name__}", seed=4350 + i, why=(build.__doc__ or "a chain of sums").strip().rstrip("."),

@@ -1,7 +1,7 @@
 """Week 4, day 4: backends.
 
-What is expected is found the slow way. Placements with the fewest copies: by trying all of them. Splits: by walking through the order
-and asking of every reader what it is still missing. Copied numbers: PyTorch's.
+Expected values are computed the slow way. Placements with the fewest copies: by trying all of them. Splits: by checking for each
+reader, in order, which of its sources are not on its backend yet. Copied numbers: PyTorch's.
 """
 
 import itertools
@@ -29,13 +29,13 @@ def is_computed(nodes, i):
 
 
 def sources(nodes, i):
-    """Whose bytes a node reads, leaves left out."""
+    """Returns the nodes whose bytes a node reads, without leaves."""
     roots = (root(nodes, s) for s in nodes[i]["sources"])
     return [s for s in roots if is_computed(nodes, s)]
 
 
 def pins(nodes, lacks, homes, cache):
-    """For each node the backend that has to compute it; -1 where there is none."""
+    """Returns the backend that must compute each node, or -1 if there is none."""
     able = {i: [b for b, lack in enumerate(lacks) if nodes[i]["op"] not in lack] for i in range(len(nodes)) if is_computed(nodes, i)}
     caching = [i for i in able if nodes[i]["op"] in ("store", "attend")]
     keepers = [b for b in range(len(lacks)) if all(b in able[i] for i in caching)]
@@ -56,12 +56,12 @@ def pins(nodes, lacks, homes, cache):
 
 
 def copies(nodes, placed):
-    """What has to be copied, and where to."""
+    """Returns the nodes to copy, each with its destination."""
     return {(s, placed[i]) for i in range(len(nodes)) if is_computed(nodes, i) for s in sources(nodes, i) if placed[s] != placed[i]}
 
 
 def fewest(nodes, pinned):
-    """The placement with the fewest copies, and of those the one with most nodes on backend 0."""
+    """Returns the placement with the fewest copies, and of several the one with the most nodes on backend 0."""
     free = [i for i in range(len(nodes)) if is_computed(nodes, i) and pinned[i] < 0]
     best = []
     for choice in itertools.product((0, 1), repeat=len(free)):
@@ -75,7 +75,7 @@ def fewest(nodes, pinned):
 
 
 def splits(nodes, placed):
-    """For each: backend, what is copied there, what is computed."""
+    """Returns the backend, the copied nodes and the computed nodes of each split."""
     found, there = [], set()
     for i in range(len(nodes)):
         if not is_computed(nodes, i):
@@ -91,7 +91,7 @@ def splits(nodes, placed):
 
 
 class Sketch:
-    """A graph without numbers: rows of four, two of them, wherever nothing else is said."""
+    """A graph without numbers. The default shape is two rows of four."""
 
     def __init__(self):
         self.nodes, self.pinned = [], []
@@ -102,7 +102,7 @@ class Sketch:
         return len(self.nodes) - 1
 
     def first(self, at=-1):
-        """A node that reads leaves alone."""
+        """Adds a node that reads only leaves."""
         return self.node("add", self.node("values"), self.node("values"), at=at)
 
     def sum(self, *sources, at=-1):
@@ -263,7 +263,7 @@ SKETCHES = (chain, island, surrounded, beginning, fan, both_sources, join, join_
 
 
 def model(g):
-    """Two layers, as a language model's graph has them."""
+    """Adds two layers and an output, as in a language model's graph."""
     table = g.node("weight", shape=[4, 7])
     x = g.node("embed", table, g.node("tokens", shape=[2]))
     for layer in range(2):
@@ -286,7 +286,7 @@ def weights_of(g):
     return [i for i, node in enumerate(g.nodes) if node["op"] == "weight"]
 
 
-# What the first backends lack, the homes of which weights, by number among them, and who has the cache.
+# Name, reason, what each backend lacks, homes of weights by their index among the weights, and the cache's backend.
 PLACEMENTS = (
     ("all_supported", "the first backend supports everything", [[], []], {}, -1),
     ("one_backend", "nobody has a choice", [[]], {}, -1),
@@ -309,7 +309,7 @@ def cases(out):
         model(g)
         weights = weights_of(g)
         homes = {weights[i]: home for i, home in homes.items()}
-        # A view of a weight is that weight.
+        # A view of a weight counts as the weight.
         g.node("mul_mat", g.node("reshape", weights[2], shape=[4, 4]), len(g.nodes) - 3)
         out.case(
             f"task_2_model/{name}", seed=4400, why=why,
@@ -332,10 +332,10 @@ def cases(out):
         if not name.startswith("drawn"):
             out.case(f"task_3_graph/{name}", seed=4410, why=why, scalars=scalars)
         out.case(f"task_4_graph/{name}", seed=4410, why=why, scalars=scalars | {"splits": found})
-    # Placed without sense, so that there is much to copy, and back.
+    # Random placements need many copies in both directions.
     for i, build in enumerate((residual, *(build for build in GRAPHS if build is not residual))):
         g = Builder(4450 + i)
-        # Fewer times than on day 3, so that every sum is exact.
+        # Fewer repetitions than on day 3, so that every sum is exact.
         ends = build(g, times=2) if build is residual else build(g)
         r = Random(4470 + i)
         placed = [choose(r, 0, 1, 2) if is_computed(g.nodes, k) else -1 for k in range(len(g.nodes))]

@@ -1,7 +1,7 @@
-"""Week 4, day 5: kernels for a graphics processor.
+"""Week 4, day 5: GPU kernels.
 
-Expected values are PyTorch's in float64; blocks are packed and unpacked by the `gguf` package. Behind each result stand numbers that no
-kernel may touch: what runs past the end shows.
+Expected values are PyTorch's in float64. The `gguf` package packs and unpacks blocks. After each result there are numbers that no
+kernel may overwrite, which detects writes past the end.
 """
 
 import math
@@ -20,7 +20,7 @@ UNTOUCHED = -777.0
 
 
 def dispatch(n, per_group):
-    """The fewest rows of workgroups, found by trying; then the fewest in a row."""
+    """Returns the fewest rows of workgroups, found by trying, with the fewest workgroups per row."""
     groups = max(1, -(-n // per_group))
     rows = 1
     while rows * GROUPS < groups:
@@ -41,7 +41,7 @@ def rms_norm(x, weight, eps):
 
 
 def packed(weights, kind):
-    """The bytes of the file as words of 32 bits, filled up with zeros, and the numbers that they stand for."""
+    """Returns the quantized bytes as 32-bit words, padded with zeros, and the numbers that they represent."""
     stored = quantize(weights.numpy(), GGMLQuantizationType[kind])
     decoded = torch.from_numpy(dequantize(stored, GGMLQuantizationType[kind]).astype("float64"))
     raw = stored.tobytes()
@@ -50,7 +50,7 @@ def packed(weights, kind):
 
 
 def attention(q, k, v, first, scale):
-    """`q [T, H_q, D]`, `k` and `v [S, H, D]`: row `t` sees positions 0 to `first + t`."""
+    """Computes attention of `q [T, H_q, D]` over `k` and `v [S, H, D]`. Row `t` sees positions 0 to `first + t`."""
     rows, positions = q.shape[0], k.shape[0]
     k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for x in (k, v))
     scores = torch.einsum("thd,shd->hts", q, k) * scale
@@ -112,7 +112,7 @@ def cases(out):
             tolerance={"output": rounding(1, a.double() + b)},
         )  # fmt: skip
         gates = r.normal(n, std=3.0)
-        # WGSL allows exp 3 + 2|x| units in the last place.
+        # In WGSL, exp may be off by 3 + 2|x| units in the last place.
         expected = silu_gate(gates.double(), b)
         out.case(
             f"task_1_silu/{n}", why=why, inputs={"a": gates, "b": b}, outputs={"output": behind(expected)},
@@ -155,7 +155,7 @@ def cases(out):
         scale = 0.5 if name == "prompt" else 1 / math.sqrt(d)
         scale = torch.tensor(scale, dtype=torch.float32).item()
         expected = attention(q.double(), k.double(), v.double(), first, scale)
-        # A score's rounding becomes the share's, relative to it.
+        # The rounding of a score becomes a relative error of its weight.
         largest = (torch.einsum("thd,shd->", q.abs().double()[:, :1], k.abs().double()[:, :1]) * scale / rows / positions).item()
         out.case(
             f"task_5_attention/{name}", why=why, inputs={"q": q, "k": k, "v": v}, outputs={"output": behind(expected)},

@@ -1,7 +1,7 @@
 """Week 4, day 6: experts, sinks, windows.
 
-Routers, attention with sinks and masks are transformers' own, of Qwen3-MoE and gpt-oss. Products of experts are plain PyTorch, of one token at a
-time; what the grouped form must come to is said by a loop over tokens.
+Routers, attention with sinks and masks are transformers' own, of Qwen3-MoE and gpt-oss. Products of experts are plain PyTorch: a
+loop over tokens gives the expected result of the grouped form.
 """
 
 import random
@@ -49,7 +49,7 @@ PAGES = ((None, 4, 30), (4, 4, 30), (6, 4, 30), (5, 8, 40), (16, 4, 40), (1, 3, 
 
 
 def router(kind, renormalize, logits, k):
-    """transformers' router, with a matrix that lets its input through."""
+    """Runs transformers' router on these logits, with an identity matrix."""
     n = logits.shape[-1]
     config = SimpleNamespace(num_experts_per_tok=k, num_experts=n, num_local_experts=n, norm_topk_prob=renormalize, hidden_size=n)
     module = (Qwen3MoeTopKRouter if kind == "qwen3" else GptOssTopKRouter)(config).to(logits.dtype)
@@ -60,12 +60,12 @@ def router(kind, renormalize, logits, k):
 
 
 def no_ties(logits):
-    """No two experts are so close that a rounding exchanges them."""
+    """Returns whether no two experts are so close that rounding could exchange them."""
     return logits.sort(-1, descending=True).values.diff(dim=-1).abs().min() > 1e-3
 
 
 def route(logits, kind, renormalize, k):
-    """The same in float64: transformers' Qwen3-MoE rounds its softmax to float32."""
+    """Computes the weights in float64, because transformers' Qwen3-MoE rounds its softmax to float32."""
     best = torch.topk(logits, k, dim=-1)
     if kind == "gpt_oss" or renormalize:
         return best.values.softmax(-1)
@@ -73,7 +73,7 @@ def route(logits, kind, renormalize, k):
 
 
 def attention(module_sinks, q, k, v):
-    """`q [H_q, L, D]`, `k`, `v [H, L, D]`, every row sees all: transformers' gpt-oss → `[L, H_q, D]`."""
+    """Runs transformers' gpt-oss attention without a mask: `q [H_q, L, D]`, `k`, `v [H, L, D]` → `[L, H_q, D]`."""
     groups = q.shape[0] // k.shape[0]
     module = SimpleNamespace(sinks=module_sinks, num_key_value_groups=groups, training=False)
     out, _ = eager_attention_forward(module, q[None], k[None], v[None], None, scaling=q.shape[-1] ** -0.5)
@@ -81,7 +81,7 @@ def attention(module_sinks, q, k, v):
 
 
 def mask(window, length):
-    """`[length, length]`, what each row sees: transformers' masks."""
+    """Returns transformers' mask `[length, length]`, true where a row sees a position."""
     sees = causal_mask_function if window is None else sliding_window_causal_mask_function(window)
     return torch.tensor([[bool(sees(0, 0, torch.tensor(q), torch.tensor(k))) for k in range(length)] for q in range(length)])
 
@@ -95,7 +95,7 @@ def seen(window, length):
 
 
 def pages_out(window, page, steps):
-    """For each next position, how many pages no row from there on sees: looked up row by row in the mask."""
+    """Returns, for each next position, how many pages no later row sees, according to the mask."""
     starts, _ = seen(window, steps)
     first_needed = [min(starts[n:]) for n in range(steps)]
     return [sum(1 for p in range(steps // page + 1) if (p + 1) * page <= needed) for needed in first_needed]

@@ -1,7 +1,7 @@
 """Week 4, day 6: whole models with experts. transformers' Qwen3-MoE and gpt-oss, with small random weights, and their logits.
 
-Each model is a case with the bytes of a file: `model.safetensors` of a Hugging Face folder, or a GGUF file that the `gguf` package has written. The
-weights are such that the file's types hold them exactly, so nothing but arithmetic is compared.
+Each model is a case with the bytes of a file: `model.safetensors` of a Hugging Face folder, or a GGUF file written by the `gguf`
+package. The file's types hold the weights exactly, so only arithmetic is compared.
 """
 
 import json
@@ -47,12 +47,12 @@ def gpt_oss(truncate):
 
 
 def fill(model, seed):
-    """Weights that bf16 holds; norms that are not ones. Returns the experts' MXFP4 blocks, if they have some."""
+    """Fills in weights that bf16 or MXFP4 holds exactly, and uneven norms. Returns the experts' MXFP4 blocks, if any."""
     r, blocks = Random(seed), {}
     with torch.no_grad():
         for name, x in sorted(model.named_parameters()):
             if name.endswith(("experts.gate_up_proj", "experts.down_proj")) and isinstance(model, GptOssForCausalLM):
-                # `[n, in, out]` here; in a file of blocks each output has a row of them.
+                # The shape is `[n, in, out]`. In a file, each output has a row of blocks.
                 n, cols, rows = x.shape
                 raw = r.integers(n, rows, cols // 32, 17, high=256).to(torch.uint8)
                 raw[..., 0] = 123 + raw[..., 0] % 3
@@ -70,7 +70,7 @@ def fill(model, seed):
 
 
 def logits(model, tokens):
-    """In float64, but for what transformers rounds to float32 itself: norms, and Qwen3-MoE's softmax of the router."""
+    """Returns logits in float64, except that transformers itself computes norms and Qwen3-MoE's router softmax in float32."""
     gaps = []
 
     def gap(_, __, result):
@@ -87,19 +87,19 @@ def logits(model, tokens):
 
 
 def packed(data):
-    """Bytes seven to a number, so that none is negative, and zeros behind them."""
+    """Packs seven bytes per number, so that none is negative, with zeros after the last byte."""
     sevens = np.frombuffer(data + bytes(-len(data) % 7), np.uint8).reshape(-1, 7)
     return torch.from_numpy(np.pad(sevens, ((0, 0), (0, 1))).copy().view(np.int64).reshape(-1))
 
 
 def neighbours(raw):
-    """ggml's blocks as a Hugging Face checkpoint has them: scales apart, and codes of neighbours in one byte."""
+    """Returns ggml's blocks in the layout of Hugging Face: codes of two neighbours per byte, and separate scales."""
     codes = torch.cat([raw[..., 1:] & 15, raw[..., 1:] >> 4], -1)
     return codes[..., ::2] | codes[..., 1::2] << 4, raw[..., 0]
 
 
 def folder(model, blocks, stacked=False):
-    """`model.safetensors`, as on the hub: experts of Qwen3-MoE one by one, those of gpt-oss in blocks where there are some."""
+    """Returns `model.safetensors`, as on the hub: Qwen3-MoE's experts one by one, gpt-oss's in blocks if there are any."""
     tensors = {}
     for name, x in model.state_dict().items():
         x = x.detach().float()
@@ -145,7 +145,7 @@ def gguf_name(name, architecture):
 
 
 def gguf(model, blocks, letters=LETTERS):
-    """A file as llama.cpp's converter writes it. Without letters it has no tokenizer: llama.cpp refuses one that merges nothing."""
+    """Returns a file as llama.cpp's converter writes it. Without letters it has no tokenizer: llama.cpp rejects one without merges."""
     config, oss = model.config, isinstance(model, GptOssForCausalLM)
     with tempfile.TemporaryDirectory() as where:
         path, architecture = Path(where) / "model.gguf", "gpt-oss" if oss else "qwen3moe"
@@ -241,14 +241,14 @@ def cases(out):
 
 
 if __name__ == "__main__":
-    # For a program beside this one: GGUF files, of these models and of the embedded one.
+    # Writes GGUF files of these models and of the embedded one, for `peers/mixture_texts.py`.
     import sys
 
     target = Path(sys.argv[1])
     for name, make, seed, in_blocks in (
         ("qwen3-moe", qwen3_moe, 4801, True),
         ("gpt-oss", lambda: gpt_oss(True), 4802, True),
-        # llama.cpp rounds what it multiplies with MXFP4 blocks to int8; the same weights as floats show what that is worth.
+        # llama.cpp rounds the activations for MXFP4 blocks to int8. The same weights as floats show the effect.
         ("gpt-oss-f32", lambda: gpt_oss(True), 4802, False),
     ):
         model = make()

@@ -1,8 +1,8 @@
 """Week 4, day 7: a model of one layer, streamed from a file of int8 rows.
 
-Whole numbers are computed as such; everything between them in float64. What the day defines is where rounding to whole
-numbers happens: activations to int16 before each product, keys and values to int8 in the cache, and attention weights,
-times the values' scales, to int16.
+Integers are exact, everything else is in float64. The day defines what is rounded to integers: activations to int16
+before each product, queries to int16, keys and values to int8 in the cache, and attention weights, times the values'
+scales, to int16.
 """
 
 import math
@@ -16,25 +16,25 @@ EPS = 2.0**-16
 
 
 def whole(x, most):
-    """The last axis as whole numbers up to `most` in size, as floats, and their scale; halves go to the even one."""
+    """Returns the last axis as integers of magnitude up to `most`, as floats, and their scale. Ties go to even."""
     scale = x.abs().amax(-1, keepdim=True) / most
     return torch.where(scale > 0, torch.round(x / scale), 0.0), scale.squeeze(-1)
 
 
 def near_a_half(x, most):
-    """How near a quotient comes to where rounding changes its mind, at worst."""
+    """Returns the smallest distance of a quotient from a tie."""
     scale = x.double().abs().amax(-1, keepdim=True) / most
     return ((x.double() / scale).frac().abs() - 0.5).abs().nan_to_num(nan=1.0).min().item()
 
 
 def product(weights, scales, x):
-    """Int8 rows times activations, which are rounded to int16."""
+    """Multiplies int8 rows with activations, which are rounded to int16."""
     steps, scale = whole(x, 32767)
     return weights @ steps * (scales * scale)
 
 
 def attend(keys, values, q):
-    """`keys`, `values [n, H, D]` as they are pushed, `q [H_q, D]` -> `[H_q, D]`."""
+    """Computes attention: `keys`, `values [n, H, D]` before rounding, `q [H_q, D]` -> `[H_q, D]`."""
     (_, heads, dim), group = keys.shape, q.shape[0] // keys.shape[1]
     out = []
     for i in range(q.shape[0]):
@@ -65,7 +65,7 @@ def rotate(x, turn):
 
 
 class Streamed:
-    """The model, a token at a time."""
+    """The model, fed one token at a time."""
 
     def __init__(self, model):
         self.model, self.keys, self.values = model, [], []
@@ -107,7 +107,7 @@ def random_model(r):
     for name, (rows, cols) in shapes.items():
         model[name] = r.integers(rows, cols, low=-127, high=128).float()
         model[f"{name}_scale"] = r.uniform(rows, low=0.001, high=0.006)
-    # What fills the vocabulary up would win, if it were a token.
+    # The padding rows of the vocabulary would have the largest logits.
     model["head_scale"][s["tokens"] :] = 0.25
     for name in ("attention_norm", "mlp_norm", "final_norm"):
         model[name] = r.uniform(s["hidden"], low=0.5, high=1.5)
@@ -117,7 +117,7 @@ def random_model(r):
 
 
 def steps(n, magnitude):
-    """A quotient near a half may be rounded to either side: `n` steps of int16 that are one off, each of `magnitude` in all."""
+    """Returns a tolerance for `n` int16 steps that are one off, because a quotient near a tie may go to either side."""
     value = float(f"{n / 32767 * magnitude:.1e}")
     return Tolerance(value, f"{n} int16 steps that are one off, of 32767 in a magnitude of {magnitude:.3g} = {value:.1e}")
 
@@ -127,7 +127,7 @@ def cases(out):
     ties = torch.tensor([[127, 0.5, 1.5, 2.5, -0.5, -1.5, -126.5, 3.25]])
     rows = torch.cat([ties, torch.tensor([[-2.0, 1, 0.5, 0, 0, 0, 0.25, -1.75]]), torch.zeros(1, 8), r.normal(6, 8), r.normal(2, 8, std=100.0), r.normal(2, 8, std=0.01)])
     for name, most in (("int8", 127), ("int16", 32767)):
-        # Its largest is `most`, so that the scale is 1 and halves stay halves.
+        # The first row's largest number is `most`, so that the scale is 1 and ties stay ties.
         x = torch.cat([torch.tensor([[most, *ties[0, 1:]]]), rows[1:]])
         assert near_a_half(x[3:], most) > 1e-4, name
 

@@ -1,11 +1,11 @@
-"""Instructions per weight of our kernels for 64-bit Arm, counted exactly under QEMU, beside ggml's.
+"""Counts instructions per weight of our kernels for 64-bit Arm, exactly under QEMU, and of ggml's.
 
     python python-ref/peers/arm_instructions.py [--ggml BUILD --include FOLDER] [--tokens 1] [--cpu max] [--rung neon-dot]
 
-Ours is the example `product` of the reference, built for aarch64 before (`--ours PROGRAM`). BUILD is a folder with a static build of ggml for
-aarch64 (`libggml-cpu.a`, `libggml-base.a`), FOLDER the one with its headers; without them only ours is counted. A matrix is multiplied once
-and three times, and half the difference is one multiplication. ggml's may repack a matrix when it is loaded, so both forms are counted and the
-better one is compared with.
+Ours is the reference's example `product`, already built for aarch64 (`--ours PROGRAM`). BUILD is a folder with a static build of ggml for
+aarch64 (`libggml-cpu.a`, `libggml-base.a`), and FOLDER has its headers. Without them, only ours is counted. A matrix is multiplied once
+and three times, and half the difference is one multiplication. ggml may repack a matrix when it loads it, so both forms are counted and
+the better one is used.
 
 Needs gcc, aarch64-linux-gnu-gcc and qemu-aarch64 (Debian: gcc-aarch64-linux-gnu, g++-aarch64-linux-gnu, qemu-user).
 """
@@ -26,14 +26,14 @@ def run(*command):
 
 
 def plugin(folder):
-    """The counter, compiled."""
+    """Compiles the counter."""
     library = folder / "count.so"
     run("gcc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "qemu_count_instructions.c")
     return library
 
 
 def ggml_program(folder, build, include):
-    """ggml_product.c, linked with that build."""
+    """Compiles ggml_product.c and links it with that build."""
     program, object_file = folder / "ggml_product", folder / "ggml_product.o"
     libraries = [next(Path(build).rglob(f"libggml-{part}.a")) for part in ("cpu", "base", "cpu")]
     run("aarch64-linux-gnu-gcc", "-O2", "-I", include, "-c", HERE / "ggml_product.c", "-o", object_file)
@@ -42,7 +42,7 @@ def ggml_program(folder, build, include):
 
 
 def count(library, cpu, program, *arguments):
-    """Instructions of one run, or None where the program refuses."""
+    """Returns the instructions of one run, or None if the program fails."""
     prefix = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu", cpu, "-plugin", library, "-d", "plugin"]
     done = subprocess.run([str(word) for word in [*prefix, program, *arguments]], capture_output=True, text=True)
     found = re.search(r"^instructions (\d+)$", done.stderr, re.M)
@@ -50,7 +50,7 @@ def count(library, cpu, program, *arguments):
 
 
 def per_weight(args, library, program, before, after):
-    """Instructions for each weight and row of activations."""
+    """Returns the instructions per weight and row of activations, or None if the program fails."""
     once, thrice = (count(library, args.cpu, program, *before, args.rows, args.cols, args.tokens, rounds, *after) for rounds in (1, 3))
     return None if once is None else (thrice - once) / 2 / (args.rows * args.cols * args.tokens)
 
@@ -79,7 +79,7 @@ def main():
                 parser.error(f"{args.ours} with {args.rung} and {name} does not run under QEMU on {args.cpu}")
             line = f"{name:<6} {ours:7.4f}"
             if ggml:
-                # ggml writes Q4_K where it writes f16.
+                # ggml's names of types are q4_K and f16.
                 theirs = [per_weight(args, library, ggml, [name.replace("Q", "q").replace("F", "f").replace("B", "b")], [repack]) for repack in (0, 1)]
                 best = min(one for one in theirs if one is not None)
                 line += f" {best:7.4f} {ours / best:7.3f}"

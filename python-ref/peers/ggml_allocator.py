@@ -1,10 +1,10 @@
-"""What ggml's allocator needs for a model's graph, beside what ours needs.
+"""Compares the memory that ggml's allocator needs for a model's graph with ours.
 
     python python-ref/peers/ggml_allocator.py target/release/tiny-llm --rows 1 64 512 [--model MODEL]
 
-The program draws the graph (`graph --dot -`) and says its plans (`graph --memory`). Here the same nodes are made again with ggml's own operations, and
-`ggml_gallocr` is asked how large a buffer they need. Weights, norms, the cache and the tokens have memory already, here as there. ggml has no node that
-norms and multiplies by a weight: those are two, as in llama.cpp. Needs the extra `peers` of pyproject.toml; nothing is computed.
+The program prints the graph (`graph --dot -`) and its plans (`graph --memory`). This script builds the same nodes with ggml's operations, and
+`ggml_gallocr` returns the size of their buffer. In both, weights, norms, the cache and the tokens already have memory. ggml has no node that
+norms and multiplies by a weight, so there are two, as in llama.cpp. Nothing is computed. Needs the extra `peers` of pyproject.toml.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ARROW = re.compile(r"n(\d+) -> n(\d+);")
 
 
 class Tensor(Structure):
-    """`ggml_tensor`, which is checked against the library below."""
+    """`ggml_tensor`. `Ggml.there` checks its layout against the library."""
 
     _fields_ = [
         ("type", c_int),
@@ -49,7 +49,7 @@ def libraries():
 
 
 class Ggml:
-    """A graph of ggml's."""
+    """A graph in ggml."""
 
     def __init__(self):
         self.base = libraries()[0]
@@ -62,12 +62,12 @@ class Ggml:
         self.graph = c_void_p(self.base.ggml_new_graph_custom(c_void_p(self.context), c_size_t(16384), False))
 
     def call(self, name, *arguments):
-        """An operation; tensors are `POINTER(Tensor)`."""
+        """Adds an operation. Tensors are `POINTER(Tensor)`."""
         address = getattr(self.base, f"ggml_{name}")(c_void_p(self.context), *arguments)
         return POINTER(Tensor).from_buffer(c_void_p(address))
 
     def there(self, kind, *sizes):
-        """A tensor that has memory already: the address is looked at for being one, and never read."""
+        """Returns a tensor that already has memory. ggml only checks that the address is set, and never reads it."""
         ne = (c_int64 * 4)(*sizes, *[1] * (4 - len(sizes)))
         tensor = self.call("new_tensor", kind, 4, ne)
         assert list(tensor.contents.ne) == list(ne) and tensor.contents.data is None, "another layout of ggml_tensor"
@@ -86,7 +86,7 @@ class Ggml:
 
 
 def graph_of(dot):
-    """Nodes in order: number, operation, sizes, sources."""
+    """Returns the nodes in order: number, operation, sizes, sources."""
     nodes = {int(m[1]): (m[2], [int(n) for n in m.groups()[3:]], []) for m in map(NODE.search, dot.splitlines()) if m}
     for source, node in ARROW.findall(dot):
         nodes[int(node)][2].append(int(source))
@@ -120,7 +120,7 @@ def ggml_bytes(dot, silu_alone=False):
             case "silu_gate":
                 made[number] = ggml.call("swiglu_split", x[0], x[1])
             case "store":
-                # Into the cache, in order, before who reads it.
+                # Stores into the cache come, in order, before the node that reads it.
                 caches = [ggml.there(F32, *source.contents.ne) for source in x]
                 for source, cache in zip(x, caches):
                     ggml.base.ggml_build_forward_expand(ggml.graph, ggml.call("cpy", source, cache))

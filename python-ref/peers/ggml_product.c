@@ -1,5 +1,5 @@
-/* Multiplies a random quantized matrix with rows of activations in ggml, as often as asked: what `arm_instructions.py` counts the
- * instructions of. It is linked with a build of ggml that is there already.
+/* Multiplies a random quantized matrix with rows of activations in ggml, ROUNDS times. `arm_instructions.py` counts the instructions
+ * and links this program with an existing build of ggml.
  *
  *     PROGRAM TYPE ROWS COLS TOKENS ROUNDS REPACK
  */

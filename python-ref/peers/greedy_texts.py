@@ -1,13 +1,13 @@
-"""Does the engine write what llama.cpp writes? Each type of `quantize`, on the embedded model, beside llama.cpp's agreement with itself.
+"""Does the engine write what llama.cpp writes? For each type of `quantize`, on the embedded model, compared with llama.cpp's other settings.
 
     cargo llm-ref --help                               # builds target/release/tiny-llm, the reference
-    python python-ref/peers/greedy_texts.py --check    # all types; or: --type q8_0 --type q4_k_m
+    python python-ref/peers/greedy_texts.py --check    # all types, or: --type q8_0 --type q4_k_m
 
 Needs the extra `peers` of pyproject.toml. llama.cpp continues beginnings of held-out stories greedily, at its default settings. The same tokens then go through it at
-other settings and through the engine, and all logits are compared. A text is the same if the likeliest token is at every place the one that llama.cpp chose;
-where it is not, the table has the distance of the two in llama.cpp's own logits.
+other settings and through the engine, and all logits are compared. A text is the same if the likeliest token at every position is the one that llama.cpp chose.
+If not, the table has the distance of the two in llama.cpp's own logits.
 
-`--check` fails where the engine is farther from llama.cpp's defaults than 1.25 times the farthest of its own settings: all of them are correct, and differ in
+`--check` fails if the engine is farther from llama.cpp's defaults than 1.25 times the farthest of its other settings. All settings are correct: they differ only in
 what they round, and when.
 """
 
@@ -65,7 +65,7 @@ class Llama:
         self.length = 0
 
     def feed(self, tokens):
-        """Logits `[len(tokens), V]` behind each of them."""
+        """Returns logits `[len(tokens), V]`, one row after each token."""
         parts = []
         for start in range(0, len(tokens), self.size):
             part = tokens[start : start + self.size]
@@ -81,7 +81,7 @@ class Llama:
         return np.concatenate(parts)
 
     def write(self, prompt, count):
-        """The prompt and what follows it, up to an end token."""
+        """Returns the prompt and its greedy continuation, up to an end token."""
         self.clear()
         tokens, logits = list(prompt), self.feed(prompt)
         for _ in range(count):
@@ -117,7 +117,7 @@ def run(command):
 
 
 def compare(name, found, expected, texts, prompts):
-    """A line of the table; returns the root mean square of the differences of logits, each row less its mean."""
+    """Prints a line of the table. Returns the root mean square of the differences of logits, after subtracting each row's mean."""
     centred = lambda x: x - x.mean(-1, keepdims=True)
     differences = np.concatenate([(centred(a) - centred(b)).ravel() for a, b in zip(found, expected)])
     gaps = []
@@ -133,7 +133,7 @@ def compare(name, found, expected, texts, prompts):
 
 
 def distances(args, path, prompts_of, folder):
-    """How far llama.cpp's other settings are from its defaults at most, and how far the engine is; `prompts_of` a `Llama` are continued."""
+    """Returns the largest distance of llama.cpp's other settings from its defaults, and that of the engine. `prompts_of` a `Llama` are continued."""
     expected, self_rms = None, 0.0
     for name, settings in SETTINGS.items():
         llama = Llama(path, **settings)
@@ -149,7 +149,7 @@ def distances(args, path, prompts_of, folder):
 
 
 def measure(args, tensor_type, stories, folder):
-    """Whether the engine is as near to llama.cpp as that is to itself."""
+    """Returns whether the engine is as near to llama.cpp's defaults as `--check` requires."""
     path = folder / f"{tensor_type}.gguf"
     run([args.engine, "quantize", ROOT / "models/tiny-story", path, "--type", tensor_type])
     print(tensor_type)
@@ -159,7 +159,7 @@ def measure(args, tensor_type, stories, folder):
 
 
 def arguments(parser, texts):
-    """Those of both programs, and llama.cpp made ready."""
+    """Parses the arguments of both programs, and initialises llama.cpp."""
     parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
     parser.add_argument("--texts", type=int, default=texts)
     parser.add_argument("-n", "--new-tokens", type=int, default=60)

@@ -1,6 +1,6 @@
-"""What a mask costs llguidance, on the answers that ours has written: the same vocabulary, the same schemas, the same tokens.
+"""Measures llguidance's masks on the answers that ours has written, with the same vocabulary, schemas and tokens.
 
-Ours is timed until the logits are masked; this is too, and until llguidance knows its mask, a bit for each token.
+Like ours, it is timed until the logits are masked, and also until llguidance has computed its mask, a bit per token.
 
     cargo bench --package tiny-llm-schema --bench masks -- --write target/masks.json
     python python-ref/peers/llguidance_masks.py target/masks.json
@@ -19,7 +19,7 @@ OPTIONS = {"item_separator": ",\x20?", "key_separator": ":\x20?", "whitespace_fl
 
 
 class Words:
-    """What llguidance asks of a tokenizer."""
+    """A tokenizer for llguidance."""
 
     def __init__(self, texts):
         self.eos_token_id, self.bos_token_id, self.special_token_ids = 0, None, [0]

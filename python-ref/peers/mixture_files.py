@@ -22,7 +22,7 @@ def half(x):
 
 
 def random(bits, kind, count):
-    """So many weights with a standard deviation near 0.02, as bytes."""
+    """Returns `count` weights with a standard deviation near 0.02, as bytes."""
     weights, size = BLOCKS[kind]
     if kind == F32:
         return bits.normal(0, 0.02, count).astype(np.float32).tobytes()
@@ -30,7 +30,7 @@ def random(bits, kind, count):
     if kind == Q8_0:
         blocks[:, :2] = half(0.02 / 74)
     elif kind == Q4_K:
-        # A scale of 32, a minimum as large, and dmin such that the middle code is 0.
+        # All scales and minimums are 32, and dmin is such that the middle code is 0.
         blocks[:, :2], blocks[:, 2:4], blocks[:, 4:12], blocks[:, 12:16] = half(0.02 / 148), half(0.15 / 148), 32, 0
     else:
         blocks[:, 0] = 120
@@ -38,7 +38,7 @@ def random(bits, kind, count):
 
 
 def tensors(shape, kind):
-    """`[(name, axes in ggml's order, type)]`."""
+    """Returns `[(name, axes in ggml's order, type)]`."""
     e, d, heads, kv, experts, inner = (shape[key] for key in ("e", "d", "heads", "kv", "experts", "inner"))
     oss, other = shape["architecture"] == "gpt-oss", Q8_0 if kind == MXFP4 else kind
     found = [("token_embd.weight", (e, VOCABULARY), other), ("output.weight", (e, VOCABULARY), other), ("output_norm.weight", (e,), F32)]
@@ -89,7 +89,7 @@ def value(kind, x):
 
 
 def write(path, shape, kind):
-    """A GGUF file of version 3."""
+    """Writes a GGUF file of version 3."""
     pairs, parts, at = metadata(shape), [], 0
     for name, axes, what in tensors(shape, kind):
         count = int(np.prod(axes))
@@ -110,7 +110,7 @@ def write(path, shape, kind):
 
 
 QWEN = {"architecture": "qwen3moe", "e": 1024, "d": 128, "heads": 8, "kv": 2, "experts": 32, "inner": 512}
-# Rows of 45 blocks: as gpt-oss's 90, no whole number of 256.
+# Rows have 45 blocks of 32, which is not a multiple of 256, like the 90 blocks of gpt-oss.
 GPT_OSS = {"architecture": "gpt-oss", "e": 1440, "d": 64, "heads": 32, "kv": 4, "experts": 16, "inner": 1440}
 FILES = {"qwen3-moe-q8_0": (QWEN, Q8_0), "qwen3-moe-q4_k": (QWEN, Q4_K), "gpt-oss-mxfp4": (GPT_OSS, MXFP4)}
 

@@ -4,7 +4,7 @@
     cargo llm-ref --help                           # builds target/release/tiny-llm, the reference
     python python-ref/peers/mixture_texts.py FOLDER/*.gguf
 
-Needs the extra `peers` of pyproject.toml. The line of this engine is to be read beside those of llama.cpp's own settings, as in `greedy_texts.py`.
+Needs the extra `peers` of pyproject.toml. Compare the line of this engine with those of llama.cpp's own settings, as in `greedy_texts.py`.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-/* A QEMU plugin that counts the instructions of a program, exactly, whatever else the machine does.
+/* A QEMU plugin that counts the instructions of a program exactly, independently of the machine's load.
  *
  *     gcc -O2 -shared -fPIC -o count.so qemu_count_instructions.c
  *     qemu-aarch64 -plugin ./count.so -d plugin PROGRAM …
  *
- * The last line on standard error is `instructions N`. Debian's qemu-user loads plugins and does not ship their header, so what is
- * used of its interface (version 1) is declared here.
+ * The last line on standard error is `instructions N`. Debian's qemu-user loads plugins but does not ship their header, so this
+ * file declares the parts of the interface (version 1) that it uses.
  */
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ EXPORT int qemu_plugin_version = 1;
 
 static uint64_t instructions;
 
-/* A block is straight code: it runs whole or not at all. */
+/* Counts a block at once, because it is straight-line code. */
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_inline(block, 0, &instructions, qemu_plugin_tb_n_insns(block));

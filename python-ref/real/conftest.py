@@ -1,11 +1,11 @@
 """A published model, SmolLM2-135M-Instruct, in our engine and in PyTorch.
 
-`cargo course verify --only real` downloads the model and runs these tests; by hand:
+`cargo course verify --only real` downloads the model and runs these tests. By hand:
 
     cargo build --release --features serve,reference --bin tiny-llm-serve
     TINY_LLM_SERVE=target/release/tiny-llm-serve TINY_LLM_REAL=MODEL.gguf .venv/bin/python -m pytest python-ref/real
 
-`--thorough` adds slow rungs and engines. llama.cpp is compared where the extra `peers` of pyproject.toml is installed.
+`--thorough` adds more positions on slow rungs, and slow comparisons. llama.cpp is compared if the extra `peers` is installed.
 """
 
 import copy
@@ -39,7 +39,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture
 def figure(request):
-    """Prints a line behind the tests."""
+    """Prints a line after the tests."""
     return request.config.stash[FIGURES].append
 
 
@@ -49,14 +49,14 @@ def path():
 
 
 class Engine:
-    """The command line, with the model."""
+    """The command-line program with the model."""
 
     def __init__(self, path, folder):
         self.program, self.path, self.folder = Path(os.environ["TINY_LLM_SERVE"]).resolve(), path, folder
 
     def run(self, command, *options, model=None, kernels=None):
-        """Standard output and standard error."""
-        # Two threads on two busy cores wait for one another.
+        """Returns standard output and standard error."""
+        # One thread, because two threads on two busy cores wait for each other.
         words = [self.program, command, *options, "-j", "1", "--model", model or self.path]
         if kernels:
             words += ["--kernels", kernels]
@@ -70,7 +70,7 @@ class Engine:
         return load_file(out)["logits"].astype(np.float64)
 
     def batch(self, requests, *options):
-        """The answers to a list of requests."""
+        """Returns the answers to a list of requests."""
         file, out = self.folder / "requests.jsonl", self.folder / "answers.jsonl"
         file.write_text("".join(json.dumps(request) + "\n" for request in requests))
         out.unlink(missing_ok=True)
@@ -78,7 +78,7 @@ class Engine:
         return [json.loads(line)["text"] for line in out.read_text().splitlines()]
 
     def rungs(self):
-        """The rungs of this machine, slowest first."""
+        """Returns the rungs of this machine, slowest first."""
         names = "naive fused integer avx2 avx512-vnni amx neon neon-dot neon-i8mm".split()
         command = [self.program, "logits", "-j", "1", "--model", self.path, "--tokens", "1", "--out", self.folder / "one.safetensors", "--kernels"]
         return [name for name in names if subprocess.run([*command, name], capture_output=True).returncode == 0]
@@ -91,7 +91,7 @@ def engine(path, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def post(engine):
-    """`post(path, body)` asks a server that runs the model."""
+    """`post(path, body)` sends a request to a server with the model."""
     arguments = ["serve", "--model", engine.path, "-j", "1", "--port", "0", "--pages", "128", "--share-prefixes"]
     with subprocess.Popen([engine.program, *arguments], stderr=subprocess.PIPE, text=True) as server:
         said = ""
@@ -118,7 +118,7 @@ def reader(path):
 
 @pytest.fixture(scope="session")
 def tokenizer(reader):
-    """What `tokenizers` makes of the file's vocabulary and merges, with the published tokenizer's way of splitting a text."""
+    """Builds a tokenizer of `tokenizers` from the file's vocabulary and merges, with the published pre-tokenizer."""
     field = lambda name: reader.fields[f"tokenizer.ggml.{name}"].contents()
     assert (field("model"), field("pre"), field("add_bos_token")) == ("gpt2", "smollm", False)
     tokens = field("tokens")
@@ -134,7 +134,7 @@ def tokenizer(reader):
 
 @pytest.fixture(scope="session")
 def torch_model(reader):
-    """PyTorch's model with the dequantized weights."""
+    """Builds PyTorch's model with the dequantized weights."""
     field = lambda name: reader.fields[f"llama.{name}"].contents()
     heads, kv_heads, width = field("attention.head_count"), field("attention.head_count_kv"), field("embedding_length")
     config = LlamaConfig(
@@ -161,7 +161,7 @@ def torch_model(reader):
         *layer, name, _ = tensor.name.split(".")
         weight = dequantize(tensor.data, tensor.tensor_type).reshape(tensor.shape[::-1])
         if name in ("attn_q", "attn_k"):
-            # The file has each head's pairs side by side, where PyTorch expects two halves.
+            # In the file, the two rows of a pair are adjacent. PyTorch expects two halves per head.
             weight = weight.reshape(heads if name == "attn_q" else kv_heads, -1, 2, width).swapaxes(1, 2).reshape(weight.shape)
         place = f"model.layers.{layer[1]}." if layer else ""
         weights[f"{place}{names[name]}.weight"] = torch.tensor(weight)
@@ -194,7 +194,7 @@ def exact(torch_model):
 
 @pytest.fixture(scope="session")
 def folder(torch_model, tokenizer, tmp_path_factory):
-    """A Hugging Face folder with the dequantized weights in f32, for week 1's engine."""
+    """Writes a Hugging Face folder with the dequantized weights in f32, for week 1's engine."""
     folder = tmp_path_factory.mktemp("folder")
     torch_model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

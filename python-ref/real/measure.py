@@ -1,4 +1,4 @@
-"""What several tests of this folder use."""
+"""Functions that several tests of this folder use."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def stories(limit):
 
 
 def passage(tokenizer, length=300):
-    """Tokens of prose, code and numbers."""
+    """Returns tokens of prose, code and numbers."""
     text = "\n".join(BEGINNINGS[::7] + stories(2)) + "\nfn main() {\n    let x: u32 = 1 << 5;\n    println!(\"{x:>8} 日本 – naïve\");\n}\n"
     tokens = tokenizer(text * 2).input_ids
     assert len(tokens) > length
@@ -30,7 +30,7 @@ def passage(tokenizer, length=300):
 
 
 def passages(tokenizer, length=300):
-    """Tokens of six passages: stories, Rust, and English."""
+    """Returns the tokens of six passages: stories, Rust, and English."""
     files = ("kernels/src/avx2/many.rs", "book/src/week1/day3.md", "README.md")
     texts = ["\n".join(stories(60)[i : i + 4]) for i in (0, 16, 32)] + [(ROOT / file).read_text() for file in files]
     found = [tokenizer(text).input_ids[:length] for text in texts]
@@ -39,18 +39,18 @@ def passages(tokenizer, length=300):
 
 
 def relative_error(found, expected):
-    """The norm of the difference over that of the logits, each row less its mean: a constant changes no probability."""
+    """Returns the relative error of logits. Each row's mean is subtracted, because a constant changes no probability."""
     centred = lambda x: x - x.mean(-1, keepdims=True)
     return float(np.linalg.norm(centred(found) - centred(expected)) / np.linalg.norm(centred(expected)))
 
 
 def negative_log(logits, tokens):
-    """The negative log-likelihoods of all tokens but the first."""
+    """Returns the negative log-likelihoods of all tokens but the first."""
     logits = logits[:-1] - logits[:-1].max(-1, keepdims=True)
     return np.log(np.exp(logits).sum(-1)) - logits[np.arange(len(tokens) - 1), tokens[1:]]
 
 
 def perplexity(logits_of, tokenizer, limit):
-    """Over stories with their end tokens, as `tiny-llm perplexity` defines it."""
+    """Returns the perplexity of stories with their end tokens, as `tiny-llm perplexity` defines it, and the number of tokens."""
     texts = [tokenizer(story + "<|endoftext|>").input_ids for story in stories(limit)]
     return float(np.exp(np.concatenate([negative_log(logits_of(tokens), tokens) for tokens in texts]).mean())), sum(map(len, texts)) - len(texts)

@@ -1,4 +1,4 @@
-"""Answers in a form: every one fits its schema; how many are right is reported, with and without the schema."""
+"""Structured answers. With a schema, every answer must fit it. The number of right answers, with and without, is reported."""
 
 import json
 import re
@@ -17,7 +17,7 @@ TEXT, WHOLE = {"type": "string", "maxLength": 40}, {"type": "integer", "minimum"
 
 
 def cases():
-    """Prompt, schema, the right value."""
+    """Yields a text, a description of the keys, a schema, and the right value."""
     for i, (name, age, city) in enumerate(PEOPLE):
         colour, other = COLOURS[i % 4], PEOPLE[i - 1][0]
         about = f"{name} is {age} years old and lives in {city}. {name}'s car is {colour}. {other} is a friend of {name}."
@@ -29,7 +29,7 @@ def cases():
 
 
 def read(text):
-    """The first object in a text."""
+    """Returns the first object in a text, or `None`."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
         return json.loads(found[0]) if found else None
@@ -41,7 +41,7 @@ def fits(value, schema):
     return jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
-def test_forms(engine, figure):
+def test_answers_fit_their_schemas(engine, figure):
     asked = list(cases())
     assert len(asked) == 40
     requests = [
@@ -49,7 +49,7 @@ def test_forms(engine, figure):
         for about, keys, _, _ in asked
     ]
     formed = [request | {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}} for request, (*_, schema, _) in zip(requests, asked)]
-    # On its own, the whole answer is the object; without a form the first object in the answer counts.
+    # With a schema, the whole answer is the object. Without one, the first object in the answer counts.
     for name, values in (("without a schema", [read(text) for text in engine.batch(requests)]), ("with its schema", [json.loads(text) for text in engine.batch(formed)])):
         fitting = sum(fits(value, schema) for value, (*_, schema, _) in zip(values, asked))
         right = sum(value == wanted for value, (*_, wanted) in zip(values, asked))

@@ -1,4 +1,4 @@
-"""The same file in llama.cpp. Needs the extra `peers` of pyproject.toml; without it, these tests are skipped."""
+"""The same file in llama.cpp. These tests need the extra `peers` of pyproject.toml and are skipped without it."""
 
 import json
 import sys
@@ -15,14 +15,14 @@ from greedy_texts import SETTINGS, Llama, silent  # noqa: E402
 
 STORIES, NEW = 16, 40
 FARTHEST = 1.25
-"""How far the engine may be from PyTorch, where llama.cpp's worst setting is at 1."""
+"""The engine's largest allowed error, relative to that of llama.cpp's worst setting."""
 ROUNDING = 4
-"""How many standard deviations of llama.cpp's own rounding excuse another token."""
+"""A different token is allowed within this many standard deviations of llama.cpp's own rounding."""
 
 
 @pytest.fixture(scope="module")
 def llama(path):
-    """`llama(setting)`: the model at one of `SETTINGS`."""
+    """`llama(setting)` returns the model at one of `SETTINGS`."""
     ll.llama_log_set(silent, c_void_p(0))
     ll.llama_backend_init()
     return lambda setting: Llama(path, **SETTINGS[setting])
@@ -30,7 +30,7 @@ def llama(path):
 
 @pytest.fixture(scope="module")
 def errors(llama, engine, exact, tokenizer):
-    """Relative errors of llama.cpp's settings, the standard deviation of the difference of two of its logits, and the logits."""
+    """Returns llama.cpp's relative errors, the deviation of the difference of two of its logits, PyTorch's logits, and the tokens."""
     tokens = passage(tokenizer)
     expected = exact(tokens)
     found = {setting: llama(setting).logits(tokens).astype(np.float64) for setting in ("defaults", "no flash attention, f32 cache")}
@@ -39,7 +39,7 @@ def errors(llama, engine, exact, tokenizer):
     return {setting: relative_error(x, expected) for setting, x in found.items()}, float(np.sqrt(2 * (apart**2).mean())), expected, tokens
 
 
-def test_the_best_rung_loses_no_more(engine, errors, figure):
+def test_best_rung_error(engine, errors, figure):
     theirs, _, expected, tokens = errors
     for setting, error in theirs.items():
         figure(f"llama.cpp, {setting}: relative error {error:.1e}")
@@ -48,7 +48,7 @@ def test_the_best_rung_loses_no_more(engine, errors, figure):
     assert error <= FARTHEST * max(theirs.values())
 
 
-def test_the_best_rung_loses_no_more_in_six_passages(llama, engine, exact, tokenizer, figure, request):
+def test_best_rung_error_in_six_passages(llama, engine, exact, tokenizer, figure, request):
     if not request.config.option.thorough:
         pytest.skip("takes minutes: --thorough")
     peer, ratios = llama("defaults"), []
@@ -70,7 +70,7 @@ def test_perplexity(llama, engine, tokenizer, figure):
     assert abs(found / theirs - 1) <= 0.005
 
 
-def test_50_texts(llama, engine, errors, exact, figure):
+def test_50_texts_match_llama_cpp(llama, engine, errors, exact, figure):
     _, rounding, *_ = errors
     peer, parted = llama("defaults"), []
     prompts = [peer.encode(text) for text in BEGINNINGS]

@@ -1,4 +1,4 @@
-"""Logits and perplexity beside PyTorch's on the dequantized weights."""
+"""Compares logits and perplexity with PyTorch's on the dequantized weights."""
 
 import json
 
@@ -8,13 +8,13 @@ from measure import passage, perplexity, relative_error
 
 STORIES = 16
 EXACT = 1e-4
-"""For engines that compute in f32."""
+"""The largest relative error of engines that compute in f32."""
 INTEGER = 0.05
-"""For those that round activations to int8; `test_llama_cpp.py` has a stricter limit, llama.cpp's own error."""
+"""The same for rungs that round activations to int8. `test_llama_cpp.py` has a stricter limit, from llama.cpp's own error."""
 PERPLEXITY = 0.015
-"""The same for the perplexity, relative. llama.cpp's differs from PyTorch's by 0.006."""
+"""The largest relative difference of the perplexity. llama.cpp's differs from PyTorch's by 0.006."""
 FEW = 48
-"""Positions on slow rungs, without `--thorough`."""
+"""The number of positions on slow rungs, without `--thorough`."""
 F32 = ("--cache-type", "f32")
 
 
@@ -28,14 +28,14 @@ def expected(exact, tokens):
     return exact(tokens)
 
 
-def test_week_1(engine, folder, tokens, expected, figure):
+def test_week_1_logits(engine, folder, tokens, expected, figure):
     error = relative_error(engine.logits(tokens, "--week", "1", model=folder), expected)
     figure(f"week 1, {len(tokens)} positions: relative error {error:.1e}")
     assert error <= EXACT
 
 
 @pytest.mark.parametrize("kind", ["direct", "graph"])
-def test_every_rung(engine, tokens, expected, figure, kind, request):
+def test_logits_of_every_rung(engine, tokens, expected, figure, kind, request):
     rungs = engine.rungs()
     assert rungs[:3] == ["naive", "fused", "integer"]
     for rung in rungs:

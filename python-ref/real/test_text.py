@@ -1,4 +1,4 @@
-"""Tokens beside `tokenizers`', conversations beside `transformers`' template."""
+"""Compares tokens with those of `tokenizers`, and conversations with `transformers`' template."""
 
 from itertools import chain
 
@@ -32,7 +32,7 @@ def conversations():
             yield [asked, answered, user | {"content": QUESTIONS[i + 1]}, answered, asked][: 3 + 2 * (i % 2)]
 
 
-def test_tokens(post, tokenizer, figure):
+def test_tokens_match_tokenizers(post, tokenizer, figure):
     count = 0
     for text in chain(MIXED, ["\n".join(MIXED)]):
         expected = tokenizer(text).input_ids
@@ -42,7 +42,7 @@ def test_tokens(post, tokenizer, figure):
     figure(f"{len(MIXED) + 1} texts, {count} tokens: as `tokenizers`")
 
 
-def test_conversations(post, tokenizer, figure):
+def test_conversations_match_transformers(post, tokenizer, figure):
     chats = list(conversations())
     assert len(chats) == 20
     for chat in chats:

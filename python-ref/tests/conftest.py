@@ -1,4 +1,4 @@
-"""Which solution is tested, and with which seed."""
+"""Chooses the solution and the seed."""
 
 import inspect
 import random
@@ -46,7 +46,7 @@ week1, week2, week3, week4 = map(week, ("week1", "week2", "week3", "week4"))
 
 @pytest.fixture
 def r():
-    """A source of fresh shapes and inputs, another one for each draw: a test that takes it runs `DRAWS` times."""
+    """Provides fresh shapes and inputs. A test that takes it runs `DRAWS` times, each with a new source."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 DRAWS = 8
-"""How many times each test draws."""
+"""The number of draws per test."""
 
 
 class Draw:
@@ -24,11 +24,11 @@ class Draw:
         return self.random.randint(low, high)
 
     def different(self, count, low, high):
-        """Sizes that differ, so that no axis can be taken for another."""
+        """Returns different sizes, so that no two axes can be confused."""
         return self.random.sample(range(low, high + 1), count)
 
     def shape(self, low, high, size=5):
-        """`low` to `high` axes of 1 to `size`."""
+        """Returns `low` to `high` axes of 1 to `size`."""
         return [self.size(1, size) for _ in range(self.size(low, high))]
 
     def choice(self, *options):
@@ -41,11 +41,11 @@ class Draw:
         return torch.rand(*shape, generator=self._generator) * (high - low) + low
 
     def weight(self, out, width):
-        """A projection that keeps the size of what it multiplies."""
+        """Returns a projection that roughly keeps the size of its input."""
         return self.normal(out, width, std=1 / math.sqrt(width))
 
     def norm_weight(self, size):
-        """Signed, and not ones."""
+        """Returns signed, uneven weights."""
         return self.normal(size, std=0.7, mean=self.choice(1.0, -1.0))
 
     def integers(self, *shape, high):
@@ -53,7 +53,7 @@ class Draw:
 
 
 def refuses(call, argument, found, expected):
-    """The call is a `ValueError` that names the argument, what was found and what was expected."""
+    """Checks that the call raises a `ValueError` that names the argument, what was found and what was expected."""
     with pytest.raises(ValueError) as caught:
         call()
     text = str(caught.value)
@@ -63,7 +63,7 @@ def refuses(call, argument, found, expected):
 
 
 def close(found, expected, tolerance):
-    """`found`, from the solution, equals `expected`, from the oracle, to within `tolerance` of `oracle.fixtures`."""
+    """Checks that the solution's `found` equals the oracle's `expected` to within a `tolerance` of `oracle.fixtures`."""
     found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     assert found.shape == expected.shape, f"found shape {found.shape}, expected {expected.shape}"
     with np.errstate(invalid="ignore"):
@@ -80,7 +80,7 @@ def close(found, expected, tolerance):
 
 
 def q8_0(x):
-    """What a q8_0 cache rounds rows `[…, D]` to: a code of 8 bits times a scale for each 32 numbers."""
+    """Rounds rows `[…, D]` like a q8_0 cache: to 8-bit codes times a scale per 32 numbers."""
     out = np.array(x, dtype=np.float32)
     with np.errstate(all="ignore"):
         for start in range(0, out.shape[-1], 32):

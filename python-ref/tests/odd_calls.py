@@ -1,11 +1,11 @@
-"""Odd calls over all bindings: wrong shapes and types, NaN and infinities, sizes of 0 and of terabytes, negative numbers, gaps in memory.
+"""Odd calls of all bindings: wrong shapes and types, NaN and infinities, sizes of 0 and of terabytes, negative numbers, strides.
 
-Every binding is called as it should be, with one to three arguments made odd. It may refuse (ValueError, TypeError, MemoryError,
-and no other: a panic is none of these), or it must give what NumPy gives, in float32 or in float64. It must not end the process.
+Every binding is called with valid arguments, of which one to three are made odd. It must either raise ValueError, TypeError or
+MemoryError, or return what NumPy returns in float32 or in float64. It must not panic or end the process.
 
     python python-ref/tests/odd_calls.py --seed 1 --calls 2000
 
-The last line says how it went. Each call is named on the standard error before it is made, so the last one named is the one that
+The last line has the counts. Each call is printed to standard error before it is made, so the last one printed is the one that
 ended the process.
 """
 
@@ -20,7 +20,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-# So that this file runs as a program.
+# Makes this file run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
@@ -41,7 +41,7 @@ REFUSALS = (ValueError, TypeError, MemoryError)
 
 
 class NoAnswer(Exception):
-    """The oracle has no answer: the call had to be refused."""
+    """The oracle has no answer, so the call must be rejected."""
 
 
 def need(condition):
@@ -53,7 +53,7 @@ def need(condition):
 
 
 class Valid:
-    """Arguments as they should be."""
+    """Valid arguments."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -165,7 +165,7 @@ def odd_list(r, items):
 
 
 def odd(r, value):
-    """The same argument, made odd."""
+    """Returns an odd variant of an argument."""
     if isinstance(value, (np.ndarray, torch.Tensor)):
         return (odd_ids if value.dtype.kind in "iu" else odd_floats)(r, value)
     if isinstance(value, bool):
@@ -191,7 +191,7 @@ def odd(r, value):
 
 
 def array(x, axes=None, kind=float):
-    """An argument as NumPy reads it, in the precision that is asked for; `NoAnswer` if it is no array of numbers."""
+    """Reads an argument with NumPy, in the current precision. Raises `NoAnswer` if it is not an array of numbers."""
     try:
         x = np.asarray(x)
     except Exception:
@@ -209,7 +209,7 @@ def array(x, axes=None, kind=float):
 
 
 PRECISION = np.float64
-"""Of the oracle's arithmetic; the first precision and then the other is tried."""
+"""The precision of the oracle's arithmetic. Both are tried, float64 first."""
 
 
 def whole(n, low=0, high=1 << 27):
@@ -223,7 +223,7 @@ def positive(n):
 
 
 def real(x):
-    """As f32, which is what a solution gets."""
+    """Reads a number as f32, which is what a solution gets."""
     with np.errstate(all="ignore"):
         x = np.float32(finite(x))
     need(np.isfinite(x))
@@ -241,9 +241,9 @@ def finite(x):
 
 
 def takes(*kinds):
-    """Makes an oracle for odd arguments of a function of tensors. An argument's kind is a function that reads it, or the letters of
-    an array as the bridge documents them: "?" before them if it may be left out, "~" if it broadcasts to what they stand for. A pair
-    of a letter and a function is a size."""
+    """Turns a function of tensors into an oracle for odd arguments. The kind of an argument is a function that reads it, or the
+    letters of an array's axes, as in the bridge's docs. "?" marks an optional array, "~" one that broadcasts to these axes. A size
+    is a pair of a letter and a function."""
 
     def oracle_of(function):
         def oracle(*arguments):
@@ -267,7 +267,7 @@ def takes(*kinds):
 
 
 def lettered(x, kind, sizes):
-    """An array whose axes are these letters. A letter gets its size, and it is not 0, from the first array that has it."""
+    """Reads an array whose axes are these letters. The first array with a letter sets its size, which is not 0."""
     x, letters = array(x), kind.strip("?~").split()
     if "~" in kind:
         broadcast(x.shape, shape := [n for letter in letters for n in ([sizes[letter]] if letter != "..." else sizes["..."])], shape)
@@ -577,7 +577,7 @@ LOSSES = {"F32": 0, "F16": 1e-3, "BF16": 1e-2, "Q8_0": 0.02, "Q6_K": 0.08, "Q5_0
 
 
 def o_quantize(name, x):
-    """What the row is; the bytes that come back must be no further from it than the type allows."""
+    """Returns the row. The quantized bytes must be as close to it as the type allows."""
     return storable(name, x)
 
 
@@ -630,11 +630,11 @@ def o_matmul(rung, name, rows, x, threads):
 def c_matmul(found, expected, rung, name, rows, x, threads):
     x = array(x, 2)
     assert found.shape == expected.shape
-    # Activations lose half a step of their largest on rungs that multiply integers.
+    # On integer rungs, activations are off by up to half a step of their largest.
     with np.errstate(all="ignore"):
         weights = np.stack([np.abs(decode(name, row)).sum() for row in rows])
         allowed = np.abs(x).max(-1, keepdims=True) * weights / (200 if rung not in ("naive", "fused") else 1e4) + 1e-30
-        # Not beyond what float32 can hold on the way.
+        # Intermediate results must fit into float32.
         fits = allowed * 1e5 < 3e38
         assert (np.abs(found - expected) <= allowed)[fits & np.isfinite(expected)].all()
 
@@ -797,7 +797,7 @@ MODEL1, MODEL2 = W1.model.Model.build(KIT, WEIGHTS), W2.model.Model.build(KIT, W
 
 
 def decoder(tokens):
-    """Logits `[L, V]` of one sequence."""
+    """Returns logits `[L, V]` of one sequence."""
     dtype = torch.float64 if PRECISION is np.float64 else torch.float32
     weights = {name: weight.to(dtype) for name, weight in WEIGHTS.items()}
     return day5.decoder(CONFIG, weights, torch.as_tensor(tokens)[None])[0].numpy()
@@ -825,7 +825,7 @@ def o_feed(tokens, chunk, context, cache_type):
 
 
 def c_feed(found, expected, tokens, chunk, context, cache_type):
-    # Keys and values of half precision have 11 bits.
+    # In half precision, keys and values have 11 bits.
     allowed = {CT.F32: 1e-3, CT.F16: 0.03, CT.Q8_0: 0.1}[cache_type] * np.abs(expected).max(initial=0)
     assert found.shape == expected.shape and (np.abs(found - expected) <= allowed).all(), f"{found}, not {expected}"
 
@@ -874,8 +874,8 @@ def build1(config, weights, tokens):
 
 
 def bindings(r):
-    """Of each binding the name, the function, the oracle, the arguments as they should be, and how results are compared if that is
-    not number by number."""
+    """Returns, for each binding, its name, function, oracle and valid arguments, and a comparison of results if it isn't number by
+    number."""
     f, n = r.floats, r.size
     a, b, c, d = (n() for _ in range(4))
     h, g, e = n(1, 3), n(1, 3), 2 * n(1, 3)
@@ -966,10 +966,10 @@ def bindings(r):
 # One call --------------------------------------------------------------------------------------------------------------------------
 
 
-def alike(found, expected):
-    """Whether numbers are the same to within what float32 loses: element by element a NaN for a NaN, an infinity for an infinity."""
+def nearly_equal(found, expected):
+    """Returns whether results are equal up to float32's errors. NaN equals NaN, and infinities equal themselves."""
     if isinstance(expected, (tuple, list)) and isinstance(found, (tuple, list)):
-        return len(found) == len(expected) and all(map(alike, found, expected))
+        return len(found) == len(expected) and all(map(nearly_equal, found, expected))
     if isinstance(expected, str):
         return found == expected
     single = getattr(found, "dtype", None) == np.float32
@@ -984,7 +984,7 @@ def alike(found, expected):
 
 
 def answers(oracle, arguments):
-    """What NumPy gives, in either precision."""
+    """Yields NumPy's results in both precisions."""
     global PRECISION
     for PRECISION in (np.float64, np.float32):
         with np.errstate(all="ignore"):
@@ -1001,7 +1001,7 @@ def shown(value):
 
 
 def attempt(function, oracle, arguments, compare):
-    """`refused` or `answered`; an AssertionError says what is wrong."""
+    """Makes a call and returns `refused` or `answered`. Raises AssertionError if anything else happens."""
     try:
         found = function(*arguments)
     except REFUSALS as error:
@@ -1016,14 +1016,14 @@ def attempt(function, oracle, arguments, compare):
     except NoAnswer:
         raise AssertionError(f"accepted, with the answer {shown(found)}") from None
     if compare is None:
-        assert any(alike(found, answer) for answer in expected), f"found {shown(found)}, expected {shown(expected[0])}\n{found}\n{expected[0]}"
+        assert any(nearly_equal(found, answer) for answer in expected), f"found {shown(found)}, expected {shown(expected[0])}\n{found}\n{expected[0]}"
     else:
         compare(found, expected[0], *arguments)
     return "answered"
 
 
 def limit_memory():
-    """Little enough that what is not refused ends this process, and no other."""
+    """Limits this process's memory, so that an excessive call that is not rejected ends only this process."""
     try:
         import resource
     except ImportError:
@@ -1048,9 +1048,9 @@ def main(bindings=bindings, iterators=True):
                 for at in chosen:
                     arguments[at] = odd(r, arguments[at])
             except (TypeError, ValueError, IndexError):
-                continue  # this argument cannot be made odd in this way
+                continue  # this variant does not exist for this argument
             if not iterators and any(hasattr(argument, "__next__") for argument in arguments):
-                continue  # it would be empty by the time that the oracle reads it
+                continue  # the call would leave it empty for the oracle
             call = f"{name}({', '.join(map(shown, arguments))})"
             print(f"{made}: {call}", file=sys.stderr, flush=True)
             made += 1

@@ -1,4 +1,4 @@
-"""Odd calls over week 3's bindings: as odd_calls.py has them for weeks 1 and 2, whose parts these are made of.
+"""Odd calls of week 3's bindings, like those of weeks 1 and 2 in odd_calls.py, whose functions it uses.
 
     python python-ref/tests/odd_calls_week3.py --seed 1 --calls 1000
 """
@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import odd_calls
 import tiny_llm
-from odd_calls import CT, MODEL2, W1, alike, array, cache_round, decoder, finite, need, real, softmax, whole
+from odd_calls import CT, MODEL2, W1, array, cache_round, decoder, finite, nearly_equal, need, real, softmax, whole
 from oracle.week3_day5 import chain, hash_page
 from oracle.week3_day7 import fewest_pieces, is_json
 from test_week3_day2 import decoding_rows, prompts, turns
@@ -44,7 +44,7 @@ def listed(x):
 
 
 def sequence(x):
-    """What a script of this file goes through itself, before any binding sees it."""
+    """Checks a list that a function of this file iterates over before it calls a binding."""
     if not isinstance(x, (list, tuple)):
         raise TypeError(f"found {type(x)}")
     return x
@@ -59,7 +59,7 @@ def yes(x):
 
 
 def life(id, prompt, new, stop, context, slot, rows, token):
-    """A request from its beginning to its first token: what each call returns."""
+    """Runs a request up to its first token, and returns the result of each call."""
     sequence = W3.request.Sequence(id, W3.request.Request(prompt, new, stop_tokens=stop), context)
     sequence.admit(slot)
     out = [sequence.computed(rows), sequence.phase()]
@@ -76,25 +76,25 @@ def o_life(id, prompt, new, stop, context, slot, rows, token):
 
 
 def out_of_turn(prompt, acts):
-    """Whatever is asked of a request, in whatever order: what cannot happen is a ValueError, and changes nothing."""
-    asked = W3.request.Sequence(1, W3.request.Request(prompt, 3), 30)
+    """Calls a request's methods in any order. An impossible call must raise a ValueError and change nothing."""
+    request = W3.request.Sequence(1, W3.request.Request(prompt, 3), 30)
     for act, n in sequence(acts):
         if act not in ("admit", "computed", "accept", "cancel", "rows"):
             raise TypeError(f"found {act!r}")
-        before = asked.phase(), asked.tokens(), asked.num_computed()
+        before = request.phase(), request.tokens(), request.num_computed()
         try:
-            getattr(asked, act)(*([n, False] if act == "accept" else [] if act == "cancel" else [n]))
+            getattr(request, act)(*([n, False] if act == "accept" else [] if act == "cancel" else [n]))
         except ValueError as error:
             assert re.match(r"(self|rows|n|token|slot): |expected a whole number", str(error)), error
-            assert before == (asked.phase(), asked.tokens(), asked.num_computed()), (act, n)
-    return len(asked.tokens()) >= asked.num_computed()
+            assert before == (request.phase(), request.tokens(), request.num_computed()), (act, n)
+    return len(request.tokens()) >= request.num_computed()
 
 
 def o_out_of_turn(prompt, acts):
     need(ids(prompt))
     for act in listed(acts):
         need(isinstance(act, (tuple, list)) and len(act) == 2 and act[0] in ("admit", "computed", "accept", "cancel", "rows"))
-        # Other numbers than the life can take are refused where they come.
+        # Numbers out of range are rejected by the call itself.
         need(isinstance(act[1], (int, np.integer)))
     return True
 
@@ -109,7 +109,7 @@ def o_stopping(words, pieces):
     need(isinstance(pieces, (list, tuple)) or hasattr(pieces, "__iter__"))
     for piece in pieces:
         before, so_far = so_far, so_far + octets(piece)
-        # One that was there already is told again only as long as its end is remembered: nobody asks.
+        # Only the results up to the first match are compared.
         out.append(any(so_far.find(word, max(0, len(before) - len(word) + 1)) >= 0 for word in words))
     return out
 
@@ -197,7 +197,7 @@ def o_quantile(values, q):
 
 
 def lent(pages, releases, handle):
-    """All pages are lent, some are given back, and one more is asked for."""
+    """Allocates up to nine pages, releases some, and retains one."""
     pool = W3.pool.BlockPool(pages)
     for _ in range(min(pages, 9)):
         pool.allocate()
@@ -250,7 +250,7 @@ def o_paged(layers, sequences, heads, capacity, dim, page_len, pages, cache_type
 def c_paged(found, expected, *arguments):
     for found, expected in zip(found, expected):
         if np.abs(expected).max(initial=0) < 1e15 and np.isfinite(expected).all():
-            assert alike(found, expected), f"{found}\n{expected}"
+            assert nearly_equal(found, expected), f"{found}\n{expected}"
 
 
 def o_chain(before, tokens, page_len):
@@ -306,7 +306,7 @@ def o_join(first, second):
 
 def c_join(found, expected, *_):
     with np.errstate(all="ignore"):
-        assert alike(np.float32(found[:2]), np.float64(expected[:2])) and alike(found[2], expected[2]), f"{found}, not {expected}"
+        assert nearly_equal(np.float32(found[:2]), np.float64(expected[:2])) and nearly_equal(found[2], expected[2]), f"{found}, not {expected}"
 
 
 def filed(tokens, keys, values, fingerprint, cache_type, wanted, layers, heads, dim):
@@ -406,7 +406,7 @@ def greedy(prompt, new, context=20):
     while len(out) < new and len(prompt) + len(out) < context:
         logits = decoder(np.array(prompt + out))[-1]
         top = np.sort(logits)
-        # Where two are as good, either may be the one.
+        # If two logits are nearly equal, either token is right.
         out.append(int(logits.argmax()) if top[-1] - top[-2] > 1e-3 else None)
         if out[-1] is None:
             return out
@@ -480,7 +480,7 @@ def o_follow(text):
 def c_follow(found, text, *_):
     alive, whole = found
     assert 0 <= alive <= len(text) and (not whole or alive == len(text)), found
-    # Fewer digits, and no halves of characters, are taken than Python takes.
+    # What ours accepts must be JSON, with few digits and without half surrogate pairs.
     if whole:
         assert is_json(text), f"{found}, but this is no JSON"
 
@@ -534,7 +534,7 @@ def c_answer(found, *_):
 
 
 def bindings(r):
-    """As in odd_calls.py."""
+    """Like `bindings` in odd_calls.py."""
     f, n = r.floats, r.size
     a, b, c = (n() for _ in range(3))
     tokens, more = r.ids(11, n(1, 8)), r.ids(3, n(1, 30))
@@ -590,7 +590,7 @@ def bindings(r):
 
 
 def side_by_side():
-    """Many threads at one object: each call is made as if it were alone."""
+    """Calls shared objects from several threads, and returns the problems."""
     pool, record, engine = W3.pool.BlockPool(64), W3.timeline.Record(0, 0), W3.engine.Engine(MODEL2, 3, 20)
     sequence = W3.request.Sequence(0, W3.request.Request([1, 2, 3], 9), 30)
     problems, handles = [], []

@@ -1,4 +1,4 @@
-"""The bridge itself: what it converts, and what becomes of exceptions and panics. Seen on the reference."""
+"""Tests of the bridge itself, on the reference: conversions, exceptions and panics."""
 
 import importlib
 import inspect
@@ -74,6 +74,6 @@ def test_bridge_reports_files_by_name(tmp_path):
 @pytest.mark.parametrize("week", ["week1", "week2", "week3", "week4"])
 def test_bridge_modules_have_type_stubs(week):
     modules = {name for name, item in vars(getattr(tiny_llm.reference, week)).items() if inspect.ismodule(item)}
-    modules |= {"gpu"} if week == "week4" else set()  # which only `--features gpu` builds
+    modules |= {"gpu"} if week == "week4" else set()  # built only with `--features gpu`
     for solution in ("reference", "student"):
         assert {path.stem for path in (PACKAGE / solution / week).glob("[a-z]*.pyi")} == modules, solution

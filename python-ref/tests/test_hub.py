@@ -1,4 +1,4 @@
-"""Models by name: in the same cache, and at the same files, as `huggingface_hub` finds them."""
+"""Models are found by name in the same cache and at the same files as by `huggingface_hub`."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache that `huggingface_hub`'s own functions lay out, with the embedded model at `main`."""
+    """Builds a cache in `huggingface_hub`'s layout, with the embedded model at `main`."""
     folder = tmp_path / repo_folder_name(repo_id=NAME, repo_type="model")
     for part in ("blobs", "refs", f"snapshots/{COMMIT}"):
         (folder / part).mkdir(parents=True)
@@ -44,7 +44,7 @@ def test_hub_finds_the_same_files(cache):
     assert hub.snapshot_download(NAME, cache_dir=cache, local_files_only=True) == locate(NAME)
 
 
-def test_hub_neither_finds_a_missing_file(cache):
+def test_hub_reports_missing_files(cache):
     for revision in ("v2", COMMIT[:7], "refs/pr/1"):
         assert hub.try_to_load_from_cache(NAME, "config.json", cache, revision) is None
         with pytest.raises(ValueError, match=f"no revision {revision} in .*`cargo llm fetch {NAME}@{revision}` fetches it"):
@@ -56,7 +56,7 @@ def test_hub_neither_finds_a_missing_file(cache):
 
 
 @pytest.mark.parametrize("name", ["a/b", "a_/b.c-d", "a--b/c", "a/b..c", "a/.b", "a/b-", "a/b.git", "a/b/c", "a/" + 96 * "b", "a/" + 97 * "b"])
-def test_hub_allows_the_same_names(cache, name):
+def test_hub_accepts_the_same_names(cache, name):
     try:
         hub.utils.validate_repo_id(name)
         expected = "no such model in"
@@ -66,8 +66,8 @@ def test_hub_allows_the_same_names(cache, name):
         locate(name)
 
 
-def test_hub_looks_in_the_same_folder(tmp_path, monkeypatch):
-    """Each variable is added to those that it goes before."""
+def test_hub_uses_the_same_folder(tmp_path, monkeypatch):
+    """Sets the variables one by one, each with precedence over those before."""
     home = {"HOME": str(tmp_path / "home"), "USERPROFILE": str(tmp_path / "home")}
     given = {}
     for variable in (None, *reversed(VARIABLES)):
@@ -87,7 +87,7 @@ def test_hub_looks_in_the_same_folder(tmp_path, monkeypatch):
             assert f"no such model in {expected}; " in str(error.value), given
 
 
-def test_hub_names_load(cache):
+def test_hub_loads_models_by_name(cache):
     tokens = [1, 2, 3]
     assert np.array_equal(tiny_llm.reference.load(NAME).logits(tokens), tiny_llm.reference.load(STORY).logits(tokens))
     assert tiny_llm.kit.ModelConfig.from_folder(NAME).vocab_size == tiny_llm.kit.ModelConfig.from_folder(STORY).vocab_size

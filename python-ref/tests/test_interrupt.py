@@ -1,5 +1,5 @@
-"""A long call into Rust lets other Python threads run, and Ctrl-C ends it. Seen on the reference, in processes of their own: what
-Ctrl-C leaves running would slow down the tests after it."""
+"""A long call into Rust lets other Python threads run, and Ctrl-C ends it. Each test runs the reference in a separate process,
+because work that continues after Ctrl-C would slow down later tests."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.thorough
 
 AT_ONCE = 1.0
-"""Seconds that Ctrl-C may take: a fraction of a second, on a machine that is busy with something else too."""
+"""The most seconds that Ctrl-C may take, on a busy machine."""
 
 HEAD = """
 import _thread, json, signal, threading, time
@@ -69,7 +69,7 @@ CALLS = {
 
 
 def run(program):
-    """What a program prints, in a process of its own."""
+    """Runs a program in a separate process and returns the words that it prints."""
     program = HEAD + textwrap.dedent(program)
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert finished.returncode == 0, finished.stderr
@@ -77,7 +77,7 @@ def run(program):
 
 
 def interrupted(name):
-    """How a call ended, and the seconds from Ctrl-C to its end."""
+    """Returns how a call ended, and the seconds from Ctrl-C to its end."""
     return run(
         f"""
         {CALLS[name]}
@@ -100,7 +100,7 @@ def interrupted(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_interrupt_ends_a_call(name):
-    # The best of three: a busy machine may let a program stand still for a second, but not each time.
+    # One of three tries must be fast enough, because a busy machine may pause a program for a second.
     for _ in range(3):
         verdict, seconds = interrupted(name)
         assert verdict == "interrupted", "the call was over before Ctrl-C was heard"
@@ -132,7 +132,7 @@ def test_interrupt_other_threads_run_during_a_call(name):
 
 
 def test_interrupt_leaves_the_session_usable():
-    """After Ctrl-C, the session waits until the call has ended. Its cache is then as the docs say."""
+    """After Ctrl-C, the session waits until the call has ended. Its cache then has the documented contents."""
     found = run(
         """
         m = model(week2)
@@ -157,7 +157,7 @@ def test_interrupt_leaves_the_session_usable():
     assert found == ["interrupted", "50", "True"], found
 
 
-def test_interrupt_session_cannot_be_entered_twice():
+def test_interrupt_session_rejects_nested_calls():
     found = run(
         """
         s = week2.generate.Session(model(week2, 64, 1), 50)

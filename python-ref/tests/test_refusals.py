@@ -1,5 +1,5 @@
-"""What a call cannot be made with is refused before anything is computed: the error names the argument, what was found and what was
-expected. Seen on the reference; the bridge looks at arguments in the same way for both solutions."""
+"""Invalid arguments are rejected before anything is computed. The error names the argument, what was found and what was expected.
+The tests run on the reference, because the bridge checks arguments in the same way for both solutions."""
 
 import json
 import subprocess
@@ -49,7 +49,7 @@ def test_refusals_more_than_32_axes():
             attention.softmax(ones((1,) * axes))
 
 
-# The argument, a part of what was found, a part of what was expected.
+# The call, the argument, a part of what was found, a part of what was expected.
 REFUSED = [
     (lambda: W2.attention.attend_two_pass(ones((2, 4)), ones((3, 8)), ones((3, 8)), [3], 1.0), "keys", "[3, 8]", "D = 4, as in q"),
     (lambda: W2.attention.attend_two_pass(ones((2, 8)), ones((3, 8)), ones((2, 8)), [3], 1.0), "values", "[2, 8]", "S = 3, as in keys"),
@@ -125,7 +125,7 @@ def test_refusals_name_the_argument(call, argument, found, expected):
     refuses(call, argument, found, expected)
 
 
-def test_refusals_of_numbers_name_the_argument():
+def test_refusals_invalid_numbers_name_the_argument():
     for wrong in (-1, 1 << 64, -(1 << 200)):
         with pytest.raises(ValueError, match="a whole number from 0 to") as caught:
             attention.split_heads(ones((1, 2, 4)), wrong)
@@ -153,7 +153,7 @@ LONG = [("odd_calls.py", 1, 1200), ("odd_calls.py", 2, 1200), ("odd_calls_week3.
     [("odd_calls.py", 1, 300), ("odd_calls_week3.py", 1, 200), *(pytest.param(*run, marks=pytest.mark.thorough) for run in LONG)],
 )
 def test_refusals_odd_calls(script, seed, calls):
-    """The trial: calls by the hundred that make no sense, in a process of its own."""
+    """Makes hundreds of odd calls in a separate process."""
     command = [sys.executable, Path(__file__).with_name(script), "--seed", str(seed), "--calls", str(calls)]
     finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     last = finished.stderr.rstrip().rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""The type stubs and the running module say the same: names, signatures, docstrings, and what is refused."""
+"""The type stubs agree with the running module on names, signatures, docstrings, and rejected calls."""
 
 import ast
 import enum
@@ -17,13 +17,13 @@ PACKAGE = Path(tiny_llm.__file__).parent
 HERE = Path(__file__).parent
 
 STUBS_ONLY = "tiny_llm\\._types\n"
-"""What has no other side: aliases of types, which exist for mypy alone."""
+"""Aliases of types, which exist only for mypy."""
 
 IF_BUILT = "" if hasattr(tiny_llm.reference, "Engine") else "tiny_llm\\.(reference|student)\\.(Engine|Answer)\n"
-"""What only `--features serve` builds."""
+"""Classes that only `--features serve` builds."""
 
 IF_BUILT += "" if hasattr(tiny_llm.reference.week4, "gpu") else "tiny_llm\\.(reference|student)\\.week4\\.gpu\n"
-"""What only `--features gpu` builds."""
+"""Modules that only `--features gpu` builds."""
 
 
 def mypy(*arguments):
@@ -50,7 +50,7 @@ def test_stubs_stubtest(tmp_path):
 
 
 def modules():
-    """The modules of both solutions, and the one that they share."""
+    """Yields the modules of both solutions, and the one that they share."""
     for solution in (tiny_llm.reference, tiny_llm.student):
         for week in (solution.week1, solution.week2, solution.week3, solution.week4):
             yield from filter(inspect.ismodule, vars(week).values())
@@ -58,7 +58,7 @@ def modules():
 
 
 def public():
-    """Every function, class and member of the module, by its path."""
+    """Yields every public function, class and member of these modules, with its path."""
     for module in modules():
         yield from members(module.__name__, module)
 
@@ -73,7 +73,7 @@ def members(path, owner):
 
 
 def docstrings(stub, item):
-    """Of each function and class in a stub its name, its docstring, and the one at run time."""
+    """Yields each function and class in a stub: its name, its docstring, and the docstring at run time."""
     for node in stub.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("__"):
             member = getattr(item, node.name)
@@ -82,7 +82,7 @@ def docstrings(stub, item):
 
 
 @pytest.mark.parametrize("module", [tiny_llm, *modules()], ids=lambda module: module.__name__)
-def test_stubs_have_the_docstrings_of_the_module(module):
+def test_stubs_docstrings_match_the_module(module):
     path = PACKAGE.joinpath(*module.__name__.split(".")[1:])
     stub = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
     for name, found, expected in docstrings(ast.parse(stub.read_text(encoding="utf-8")), module):
@@ -90,7 +90,7 @@ def test_stubs_have_the_docstrings_of_the_module(module):
 
 
 @pytest.mark.parametrize("path, item", list(public()))
-def test_stubs_everything_has_a_docstring(path, item):
+def test_stubs_every_item_has_a_docstring(path, item):
     assert inspect.getdoc(item), f"{path} has no docstring"
 
 

@@ -1,4 +1,4 @@
-"""Our tokenizer and Hugging Face's `tokenizers` on the same `tokenizer.json`: any text, and any ids in any order."""
+"""Our tokenizer agrees with Hugging Face's `tokenizers` on the same `tokenizer.json`, for any text and any ids."""
 
 import json
 import random
@@ -11,14 +11,14 @@ from tiny_llm.kit import Tokenizer
 ROOT = Path(__file__).parents[2]
 CASES = json.loads((ROOT / "tests/fixtures/gguf_text.json").read_text())
 TEXTS = CASES.pop("texts")
-# The expression of gpt-oss.
+# gpt-oss's expression.
 WORDS_AS_ONE = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-# On which tokenizers differ.
+# Characters on which tokenizers differ.
 OFTEN = "   \n\r\t'slTab07.,<>|▁\u0301\u00a0éSΣſªǅ日/"
 
 
@@ -44,7 +44,7 @@ def for_training(file):
     file["model"]["unk_token"] = "<unk>"
 
 
-# What files of one family write differently over time, and words that no fixture has.
+# Variants of the files of one family, and features that no fixture has.
 CHANGES = {
     "merges_as_texts": ("qwen2", merges_as_texts),
     "merges_as_texts_in_sentence_piece": ("llama2", merges_as_texts),
@@ -63,7 +63,7 @@ CHANGES = {
 
 def files():
     for name, case in CASES.items():
-        # No folder has these: files without a pre-tokenizer's name, or without tokens for bytes.
+        # Skips files without a pre-tokenizer's name, or without byte tokens: no folder has these.
         if name not in ("no_name", "llama2_no_bytes"):
             yield name, case["file"]
     for what, (name, change) in CHANGES.items():
@@ -81,7 +81,7 @@ def character(draw):
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=name) for name, file in files()])
-def test_tokenizers_agree(file, tmp_path, request):
+def test_tokenizers_match_hugging_face(file, tmp_path, request):
     theirs = tokenizers.Tokenizer.from_str(json.dumps(file))
     theirs.no_truncation()
     size = theirs.get_vocab_size()
@@ -101,7 +101,7 @@ def test_tokenizers_agree(file, tmp_path, request):
     drawn = ["".join(character(draw) for _ in range(draw.randrange(30))) for _ in range(200)]
     for text in TEXTS + drawn:
         assert ours.encode(text) == theirs.encode(text, add_special_tokens=False).ids
-        # Ours adds the token that begins a text once.
+        # Ours never adds a second BOS token.
         assert ours.encode_prompt(text) == theirs.encode(text, add_special_tokens=not text.startswith("<s>")).ids
     for _ in range(200):
         ids = [draw.randrange(size) for _ in range(draw.randrange(8))]

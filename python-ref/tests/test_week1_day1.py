@@ -8,7 +8,7 @@ from oracle.fixtures import exact, rounding
 
 
 def random_mask(r, *shape):
-    """Signed numbers with −inf among them, and at times a row that is −inf throughout."""
+    """Returns signed numbers, some of them −inf, and sometimes a row of −inf."""
     mask = r.normal(*shape)
     mask[r.uniform(*shape) > 0.4] = -math.inf
     return mask
@@ -18,7 +18,7 @@ def test_week1_day1_task_1_softmax(week1, r):
     x = r.normal(*r.shape(1, 4), std=3.0) + r.choice(0, 0, 100, 1000, -120, -1e5)
     if r.choice(True, False):
         x = x + random_mask(r, *x.shape)
-    # exp and sum at magnitude 1; or, by way of max + ln Σ, one rounding of a number as large as x.
+    # Exp and sum have magnitude 1. With max + ln Σ there is one rounding of a number as large as x.
     tolerance = rounding(x.shape[-1] + 4, max(1.0, x[x.isfinite()].abs().max().item() if x.isfinite().any() else 0.0))
     close(week1.attention.softmax(x), oracle.softmax(x.double()), tolerance)
 
@@ -65,7 +65,7 @@ def test_week1_day1_task_3_multi_head_attention(week1, r):
 
 
 def attention_tolerance(q, k, v, scale, mask, **around):
-    """A mask's largest number adds one rounding of its own size to each score, and so twice that to each weight."""
+    """Returns attention's tolerance. A mask adds a rounding of its largest number to each score, and twice that to each weight."""
     value, derivation, relative = oracle.attention_rounding(q, k, v, scale, **around)
     if mask is None or not mask.isfinite().any():
         return oracle.attention_rounding(q, k, v, scale, **around)

@@ -6,7 +6,7 @@ from oracle.fixtures import exact, relative_rounding, rounding
 
 
 def tables(week1, r, head_dim, n_positions):
-    """The solution's tables from the oracle's numbers: later tasks do not depend on task 1 here. Also cos and sin."""
+    """Returns the solution's tables with the oracle's numbers, so that later tasks do not depend on task 1, and cos and sin."""
     cos, sin = (t.float() for t in oracle.rope_tables(oracle.inverse_frequencies(head_dim, r.choice(100.0, 10_000.0)), n_positions))
     return week1.rope.RopeTables.from_arrays(cos, sin), cos.double(), sin.double()
 
@@ -22,7 +22,7 @@ def test_week1_day2_task_1_tables(week1, r):
     n_positions = r.size(1, 400)
     found = week1.rope.RopeTables(frequencies, n_positions)
     cos, sin = oracle.rope_tables(frequencies.double(), n_positions)
-    # The angle is rounded once, at its own size; cos and sin add a unit at magnitude 1.
+    # The angle is rounded once, at its own size. Cos and sin add a unit at magnitude 1.
     tolerance = rounding(2, max(1.0, n_positions - 1.0), factor=1)
     close(found.cos, cos, tolerance)
     close(found.sin, sin, tolerance)

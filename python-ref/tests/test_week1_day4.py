@@ -14,7 +14,7 @@ def test_week1_day4_task_1_rms_norm(week1, r):
     before = x.clone()
     found = week1.norm.RmsNorm(weight, eps).forward(x)
     expected = oracle.rms_norm(x.double(), weight.double(), torch.tensor(eps, dtype=torch.float32).double())
-    # The squares are all positive, so their sum keeps its digits; root, division and product follow.
+    # The squares are all positive, so their sum keeps its digits. Root, division and product follow.
     close(found, expected, relative_rounding(width + 5))
     assert torch.equal(x, before)
 
@@ -23,7 +23,7 @@ def test_week1_day4_task_2_silu(week1, r):
     low, high = r.choice((-3.0, 3.0), (-85.0, -8.0), (8.0, 300.0), (-1e4, -300.0))
     x = torch.cat([r.uniform(*r.shape(0, 2), 20, low=low, high=high).flatten(), torch.zeros(1)])
     expected = torch.nn.functional.silu(x.double())
-    # Below 2⁻¹²⁶ float32 has fewer digits, and at last none.
+    # Below 2⁻¹²⁶, float32 has fewer digits, and finally none.
     normal = (expected == 0) | (expected.abs() > 2.0**-126)
     found = week1.mlp.silu(x)
     assert torch.tensor(found).isfinite().all(), f"not finite between {low} and {high}"

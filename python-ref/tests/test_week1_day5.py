@@ -21,7 +21,7 @@ FAMILIES = ["llama", "qwen2", "qwen3"]
 
 
 def random_config(r, family):
-    """`config.json` of a small model of odd sizes, as `oracle.week1_day5` reads it."""
+    """Returns the `config.json` of a small model of odd sizes, as `oracle.week1_day5` reads it."""
     h, group, d = r.size(1, 3), r.size(1, 3), 2 * r.size(2, 5)
     heads = h * group
     rope = {"rope_type": "default", "rope_theta": r.choice(100.0, 10_000.0, 500_000.0)}
@@ -51,8 +51,8 @@ def random_tokens(r, config, most=24):
 
 
 def without_layers(week1, r):
-    """A decoder of embedding, norm and output alone: the shortest way to what a whole model is needed for. The tests begin with it,
-    so that a stub of theirs is met before any other."""
+    """Builds a decoder of embedding, norm and output alone, the smallest model. The tests begin with it, so that a stub in these
+    parts is reported before any other."""
     config = random_config(r, "llama")
     embedding, norm = r.weight(config["vocab_size"], config["hidden_size"]), r.norm_weight(config["hidden_size"])
     head = r.choice(None, r.weight(*embedding.shape))
@@ -68,15 +68,15 @@ def kit_config(config):
 
 
 def walk(roundings, expected, single):
-    """The oracle's bound for a chain of roundings, and how much these very inputs amplify them: 16 times what the same
-    computation in float32, `single`, is off. A norm of a row that happens to be small amplifies what was rounded before it."""
+    """Returns the oracle's bound for a chain of roundings, plus 16 times the error of the same computation in float32, `single`.
+    This covers inputs that amplify roundings, such as a small row before a norm."""
     value, derivation, _ = oracle.walk(roundings, expected, factor=8)
     measured = 16 * (single.double() - expected).abs().max().item()
     return Tolerance(value + measured, f"{derivation}; 16 × error of float32 = {measured:.1e}")
 
 
 def logits_of(config, weights, tokens):
-    """The oracle's, in float64, and what rounding may cost."""
+    """Returns the oracle's logits in float64, and their tolerance."""
     logits = oracle.decoder(config, {n: w.double() for n, w in weights.items()}, tokens)
     return logits, walk(oracle.roundings(config), logits, oracle.decoder(config, weights, tokens))
 
@@ -133,7 +133,7 @@ def test_week1_day5_task_3_decoder_without_layers(week1, r):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_week1_day5_task_3_decoder(week1, r, family):
-    """Every named activation, in order, so that the first difference is named."""
+    """Compares every activation in order, so that a failure names the first difference."""
     without_layers(week1, r)[0].forward([[0]])
     config = random_config(r, family)
     weights, tokens = oracle.draw_model(r, config), random_tokens(r, config)
@@ -162,7 +162,7 @@ def test_week1_day5_task_4_to_f32(week1, r, dtype):
 
 
 def save_random_model(r, family, folder):
-    """A model that transformers builds and saves, in one file or several. Returns it in float32, and its `config.json`."""
+    """Saves a model of transformers in one file or several. Returns it in float32, and its `config.json`."""
     config = random_config(r, family)
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=torch.float32)
     with torch.no_grad():
@@ -170,7 +170,7 @@ def save_random_model(r, family, folder):
             parameter.copy_(oracle.draw(r, {name: tuple(parameter.shape)})[name])
     model.tie_weights()
     model.to(r.choice(torch.float32, torch.float16, torch.bfloat16)).save_pretrained(folder, max_shard_size=r.choice("1GB", "4KB"))
-    # Read again, because conversion to 16 bits rounds RoPE's frequencies too, which are no weights.
+    # Reloads the model, because conversion to 16 bits rounds RoPE's frequencies too, which are not weights.
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     if r.choice(True, False):
         write_older_form(folder / "config.json")
@@ -178,7 +178,7 @@ def save_random_model(r, family, folder):
 
 
 def write_older_form(path):
-    """As most files on the hub have it: `rope_theta` and `rope_scaling` at the top level, `torch_dtype` for `dtype`."""
+    """Writes the form of most files on the hub: `rope_theta` and `rope_scaling` at the top level, `torch_dtype` for `dtype`."""
     config = json.loads(path.read_text())
     rope = config.pop("rope_parameters")
     config |= {"rope_theta": rope.pop("rope_theta"), "rope_scaling": rope if rope["rope_type"] == "llama3" else None, "torch_dtype": config.pop("dtype")}
@@ -187,7 +187,7 @@ def write_older_form(path):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_week1_day5_task_4_load(solution, r, family, tmp_path):
-    """Whole folders that transformers wrote: one file or several, three types, both forms of `config.json`."""
+    """Loads folders that transformers wrote: one file or several, three types, both forms of `config.json`."""
     folder = tmp_path / str(r.number)
     model, config = save_random_model(r, family, folder)
     tokens = random_tokens(r, config)
@@ -195,5 +195,5 @@ def test_week1_day5_task_4_load(solution, r, family, tmp_path):
     with torch.no_grad():
         single = model(tokens).logits
         expected = model.double()(tokens).logits
-    # transformers computes its norms in float32 whatever the type, so its own error is of the same kind.
+    # transformers always computes norms in float32, so its own error is similar.
     close(found, expected, walk(2 * oracle.roundings(config), expected, single))

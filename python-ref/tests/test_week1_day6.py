@@ -16,7 +16,7 @@ EMBEDDED = Path(__file__).resolve().parents[2] / "models" / "tiny-story"
 
 @pytest.fixture(scope="module")
 def embedded():
-    """The embedded model in float64, and its tokenizer."""
+    """Returns the embedded model in float64, and its tokenizer."""
     return AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).double(), AutoTokenizer.from_pretrained(EMBEDDED)
 
 
@@ -36,12 +36,12 @@ def test_week1_day6_task_1_next_token_logits(week1, r, family):
 
 
 def test_week1_day6_task_2_generate(week1, r):
-    """A made-up model: the n-th new token is the n-th of a list. Every limit, and what is called how often, by the definition."""
+    """Compares every limit, and the number of calls, with the definition. The model is a list: it returns one token after another."""
     g = week1.generate
     planned = r.integers(40, high=9).tolist()
     prompt = r.integers(r.size(1, 6), high=9).tolist()
     limits = {"max_new_tokens": r.size(0, 12), "context": len(prompt) + r.size(0, 12), "stop_tokens": set(r.integers(r.size(0, 1), high=9).tolist())}
-    interrupt = r.choice(0, r.size(1, 12))  # after so many tokens; 0 is never
+    interrupt = r.choice(0, r.size(1, 12))  # the number of tokens before an interruption, or 0 for none
 
     expected, calls = [], 0
     while True:
@@ -78,7 +78,7 @@ def test_week1_day6_task_2_generate(week1, r):
     assert seen_by_model == [prompt + expected[:n] for n in range(calls)], "each step scores the prompt and all new tokens"
 
 
-def test_week1_day6_task_2_generate_refuses(week1):
+def test_week1_day6_task_2_rejects_invalid_prompts(week1):
     def generate(prompt):
         return week1.generate.generate(lambda tokens: [0.0], prompt, week1.generate.Limits(3, 4), lambda *_: 0, lambda _: None)
 
@@ -103,7 +103,7 @@ def test_week1_day6_task_2_embedded_model(solution, embedded, r, request):
         found = llm.generate(prompt, 12).tokens
         if found == expected:
             return
-        # Only where two tokens are within rounding of each other may another one be chosen.
+        # A different token is allowed only where the two best logits are within rounding of each other.
         at = next((i for i, (f, e) in enumerate(zip(found, expected)) if f != e), min(len(found), len(expected)))
         logits = model(torch.tensor([prompt + expected[:at]])).logits[0, -1]
         best, second = logits.topk(2).values.tolist()
@@ -114,7 +114,7 @@ ALPHABETS = ["a b\n", "éàßñ", "日本語–“", "😀🎈𝄞👋🏽👨�
 
 
 def test_week1_day6_task_3_text_stream(week1, r):
-    """Random text, at times with bytes lost, cut anywhere. Python's incremental decoder says what is certain."""
+    """Splits random text anywhere, sometimes with bytes missing. Python's incremental decoder gives the expected parts."""
     data = bytearray("".join(r.random.choices("".join(ALPHABETS), k=40)).encode())
     for _ in range(r.choice(0, 0, 3)):
         del data[r.random.randrange(len(data))]
@@ -149,7 +149,7 @@ def test_week1_day6_task_4_chatml(week1, r):
 
 
 def test_week1_day6_task_4_embedded_chat_template(week1, embedded, r):
-    """The embedded model's own template, as `transformers` renders it."""
+    """Compares the embedded model's own template with `transformers`' rendering."""
     chat, prompt = random_chat(r) or [("user", "Hi")], r.choice(True, False)
     messages = [{"role": role, "content": content} for role, content in chat]
     expected = embedded[1].apply_chat_template(messages, tokenize=False, add_generation_prompt=prompt)

@@ -9,7 +9,7 @@ from oracle.fixtures import exact, relative_rounding
 
 
 def random_logits(r):
-    """Signed; at times with tokens already ruled out."""
+    """Returns signed logits, sometimes with tokens already ruled out."""
     logits = r.normal(r.size(3, 40), std=r.choice(0.5, 2.0, 6.0))
     if r.choice(True, False):
         logits[r.integers(r.size(1, 2), high=len(logits))] = -math.inf
@@ -17,7 +17,7 @@ def random_logits(r):
 
 
 def clear(make):
-    """`make()` until its numbers are not within rounding of a border, which is when the oracle refuses them."""
+    """Repeats `make()` until the oracle accepts its numbers. It rejects numbers within rounding of a border."""
     while True:
         try:
             return make()
@@ -95,7 +95,7 @@ def sampler(week1, options, seed):
 
 
 def test_week1_day7_task_6_sampler(week1, r):
-    """Token by token: the generator's next number, drawn from the distribution after all steps."""
+    """Compares each token with a draw from the distribution after all steps, by the generator's next number."""
     options, seed = random_options(r), r.random.getrandbits(64)
     numbers = torch.tensor([(n >> 11) / 2**53 for n in oracle.splitmix64(seed, 10)], dtype=torch.float64)
     ours = sampler(week1, options, seed)
@@ -111,7 +111,7 @@ def test_week1_day7_task_6_sampler(week1, r):
 
 
 def test_week1_day7_task_6_distribution(week1, r, request):
-    """Many draws from one distribution: χ², with a limit that a correct sampler exceeds once in a million runs."""
+    """Tests many draws from one distribution by χ², with a limit that a correct sampler exceeds once in a million runs."""
     if r.number > 1:
         return  # one distribution is enough
 
@@ -123,7 +123,7 @@ def test_week1_day7_task_6_distribution(week1, r, request):
 
     logits, options, probabilities = clear(make)
     ours = sampler(week1, options, r.random.getrandbits(64))
-    # The rarest token is expected 30 times at least.
+    # The rarest token is expected at least 30 times.
     n = 20_000 if request.config.option.thorough else 6_000
     counts = torch.bincount(torch.tensor([ours.choose(logits, [1, 3]) for _ in range(n)]), minlength=len(logits))
     kept = probabilities > 0

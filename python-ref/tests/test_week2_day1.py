@@ -13,7 +13,7 @@ from test_week1_day5 import FAMILIES, kit_config, logits_of, random_config
 
 
 def cut(r, length):
-    """`length` as a sum of parts from 1 on."""
+    """Splits `length` into random parts of at least 1."""
     parts = []
     while sum(parts) < length:
         parts.append(r.size(1, length - sum(parts)))
@@ -62,7 +62,7 @@ def test_week2_day1_task_3_rows(week2, r, family):
     ours, config, weights = model(week2, r, family)
     sequences = r.size(1, 3)
     texts = [r.integers(r.size(1, 12), high=config["vocab_size"]) for _ in range(sequences)]
-    # Whose row is next, and where a pass ends, is drawn.
+    # The order of sequences and the ends of passes are random.
     order = [s for s, text in enumerate(texts) for _ in text]
     r.random.shuffle(order)
     at, rows = [0] * sequences, []
@@ -92,7 +92,7 @@ def test_week2_day1_task_4_feed_and_generate(week2, r, family):
         start += length
         close(session.feed(tokens[start - length : start], r.size(1, 6)), golden[0, start - 1], tolerance)
     assert session.computed() == len(tokens)
-    # Another end for the same beginning.
+    # The same prefix with another continuation.
     kept = r.size(1, len(tokens) - 1)
     other = torch.cat((tokens[:kept], r.integers(r.size(1, 5), high=config["vocab_size"])))
     session.keep_prefix(other)

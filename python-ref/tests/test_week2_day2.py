@@ -1,4 +1,4 @@
-"""Week 2, day 2: GGUF files and the roofline. Files are written by the `gguf` package and read by its reader; work is counted by hand."""
+"""Week 2, day 2: GGUF files and the roofline. The `gguf` package writes and reads the files. Work is counted separately."""
 
 import struct
 from math import prod
@@ -20,12 +20,12 @@ def random_value(r, name):
         x = r.random.uniform(-1, 1) * 10.0 ** r.size(-30, 30)
         return struct.unpack("<f", struct.pack("<f", x))[0] if name == "F32" else x
     low = -(2 ** (BITS[name] - 1)) if name[0] == "I" else 0
-    # Of any number of bits, so that no byte is always 0.
+    # The number of bits is random, so that high bytes are not always used.
     return r.size(low, low + 2 ** BITS[name] - 1) >> r.size(0, BITS[name] - 1)
 
 
 def random_metadata(r):
-    """Key, type, type of elements, value, as `written` takes them, and the name that the bridge gives the type."""
+    """Yields key, type, type of elements and value, as `written` takes them, and the bridge's name of the type."""
     for i in range(r.size(1, 12)):
         name = r.choice(*NAMES)
         key = f"k{i}." + "x" * r.size(0, 30)
@@ -44,10 +44,10 @@ def random_tensors(r):
 
 
 def a_file(r, folder):
-    """A random file, as it was described and as the package reads it."""
+    """Writes a random file. Returns its path, its contents, and the package's reader."""
     metadata, tensors = list(random_metadata(r)), list(random_tensors(r))
     path = folder / f"{r.number}.gguf"
-    # Most ends of tables are aligned to 8 and not to more, or to less than 64.
+    # Includes alignments that few tables end at by chance.
     alignment = (8, 64, None, 256)[r.number % 4]
     path.write_bytes(written([entry for entry, _ in metadata], tensors, alignment))
     return path, metadata, tensors, GGUFReader(path)
@@ -91,7 +91,7 @@ def test_week2_day2_task_3_data_start(week2, r):
 
 
 def random_model(r):
-    """Tensors in any order; bytes and multiply-adds of a pass, counted by hand."""
+    """Returns tensors in random order, and the bytes and multiply-adds of a pass."""
     tied, tensors, size, multiply_adds = r.choice(True, False), [], 0, 0
     for i in range(r.size(1, 20)):
         tensor_type = r.choice(*TYPES)
@@ -123,7 +123,7 @@ def test_week2_day2_task_4_machine(week2, r):
     machine = week2.roofline.Machine(bandwidth, operations)
     reading, computing = work[0] / bandwidth, 2 * work[1] / operations
     seconds = max(reading, rows * computing)
-    # A few roundings in f64.
+    # Allows a few roundings in f64.
     np.testing.assert_allclose(machine.seconds(work, rows), seconds, rtol=1e-14)
     np.testing.assert_allclose(machine.tokens_per_second(work, rows), rows / seconds, rtol=1e-14)
     np.testing.assert_allclose(machine.balanced_rows(work), reading / computing, rtol=1e-14)

@@ -11,7 +11,7 @@ PROVIDED = ("Q4_1", "Q5_1", "F16", "BF16")
 
 
 def random_row(r, name, blocks, finite):
-    """Any bytes. Scales are any half-precision numbers, or any finite ones."""
+    """Returns a row of random bytes. With `finite`, its half-precision numbers are finite."""
     size = GGML_QUANT_SIZES[GGMLQuantizationType[name]][1]
     row = r.integers(blocks, size, high=256)
     if finite:
@@ -21,7 +21,7 @@ def random_row(r, name, blocks, finite):
 
 
 def same_bits(found, expected):
-    """NaNs need not be the same one."""
+    """Compares all bits, except those of NaNs."""
     found, expected = np.asarray(found), expected.numpy().ravel()
     assert found.shape == expected.shape, f"found shape {found.shape}, expected {expected.shape}"
     wrong = (found.view(np.uint32) != expected.view(np.uint32)) & ~(np.isnan(found) & np.isnan(expected))
@@ -38,7 +38,7 @@ def check_dequantize(week2, r, name):
 def check_quantize(week2, r, name):
     blocks = r.size(1, 40)
     x = r.normal(blocks, 32) * torch.exp(r.uniform(blocks, 1, low=-16, high=9))
-    # A block of zeros, one of weights in the middle between two integers, and weights of a bf16 model, of which many are equal.
+    # A block of zeros, one of ties between two integers, and one of bf16 weights, many of which are equal.
     x[r.size(0, blocks - 1)] = 0.0
     x[r.size(0, blocks - 1)] = r.integers(32, high=33) * 0.5 - 8.0
     x[r.size(0, blocks - 1)] = r.normal(32).bfloat16().float()

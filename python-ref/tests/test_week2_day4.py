@@ -1,4 +1,4 @@
-"""Week 2, day 4: K-quants, the order of rows, files. The `gguf` package reads blocks and files; all bits of weights are compared."""
+"""Week 2, day 4: K-quants, the order of rows, files. The `gguf` package reads blocks and files. All bits of weights are compared."""
 
 import numpy as np
 import oracle.week2_day4 as oracle

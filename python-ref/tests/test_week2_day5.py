@@ -1,4 +1,4 @@
-"""Week 2, days 5 and 6: products of quantized rows. Weights are what the `gguf` package makes of their bytes; sums are float64."""
+"""Week 2, days 5 and 6: products of quantized rows. The `gguf` package decodes the weights. Expected sums are in float64."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2],
 
 
 def random_rows(r, name, rows, cols):
-    """Bytes of random blocks; scales of both signs, of one order of magnitude, so that no block is lost beside another."""
+    """Returns the bytes of random blocks. Scales have both signs and one order of magnitude, so that every block matters."""
     length, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
     blocks = r.integers(rows, cols // length, size, high=256)
     for at in HALVES[name]:
@@ -23,13 +23,13 @@ def random_rows(r, name, rows, cols):
 
 
 def columns(r, name):
-    """Blocks of 32 need not fill the last super-block of activations."""
+    """Returns a number of columns. Blocks of 32 need not fill the last super-block of activations."""
     length = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
     return length * (r.size(1, 40) if length == 32 else r.size(1, 5))
 
 
 def whole_activations(r, rows, cols, per_scale):
-    """Activations that lose nothing as integers: whole multiples of a power of two for each `per_scale`, of which the largest is 127."""
+    """Returns activations that int8 holds exactly: each `per_scale` are multiples, up to 127, of a power of two."""
     super_blocks = -(-cols // SUPER_BLOCK)
     whole = r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, per_scale, high=255).float() - 127
     whole[..., 0] = 127 * (r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, high=2) * 2 - 1)
@@ -40,14 +40,14 @@ def whole_activations(r, rows, cols, per_scale):
 def tolerance(weights, rows, name, x):
     if name in BLOCK:
         return bound(weights, rows, name, x)
-    # The provided formats: minimum and codes may be added up apart, and each is no more than a few times the row's largest weight.
+    # Provided formats may sum minimum and codes separately. Each is at most a few times the row's largest weight.
     size = 4 * weights.abs().amax(-1, keepdim=True) * x.abs()
     return rounding(random_walk(weights.shape[-1]) + 8, size.sum(-1))
 
 
 def check_matmul(week2, r, rung, name, tokens, threads=1):
     cols, outputs = columns(r, name), r.size(1, 70)
-    # As many activations share a scale as weights a block.
+    # A scale is shared by as many activations as a block has weights.
     per_scale = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
     rows, x = random_rows(r, name, outputs, cols), whole_activations(r, tokens, cols, per_scale)
     weights = decode(rows, name)
@@ -68,13 +68,13 @@ def check_quantize(quantize, r):
     padded = np.zeros(super_blocks * SUPER_BLOCK)
     padded[:cols] = x.double().numpy()
     padded = padded.reshape(super_blocks, SUPER_BLOCK)
-    # A scale that a whole super-block shares stands in all eight places; behind the row there is none.
+    # A scale of a whole super-block is repeated eight times. Scales after the end of the row are ignored.
     exact = np.abs(padded).reshape(super_blocks, -1, per_scale).max(-1).repeat(per_scale // 32, axis=1) / 127
     np.testing.assert_allclose(scales.reshape(-1)[: -(-cols // 32)], exact.reshape(-1)[: -(-cols // 32)], rtol=2.0**-23)
     exact = exact.repeat(32, axis=1)
     assert (values == np.round(values)).all() and np.abs(values).max() <= 127
     steps = np.divide(padded, exact, out=np.zeros_like(padded), where=exact > 0)
-    # Half a step to either side; f32's rounding decides in the very middle.
+    # Allows half a step to either side, and f32's rounding at a tie.
     assert np.abs(values - steps).max() <= 0.5 + 1e-4, f"a value is {np.abs(values - steps).max()} steps away"
     assert (sums == values.reshape(super_blocks, 16, 16).sum(-1)).all()
 
@@ -105,7 +105,7 @@ def test_week2_day6_every_rung_quantizes(week2, r):
 
 @pytest.mark.parametrize("name", HALVES)
 def test_week2_day6_task_1_and_2_every_rung(week2, r, name):
-    """One row, a few, and as many as a prompt has; at rungs without a kernel for the format, that of the rung below."""
+    """Multiplies one row, a few, or many. A rung without a kernel for the format uses that of the rung below."""
     for rung in week2.kernels.rungs():
         check_matmul(week2, r, rung, name, r.choice(1, r.size(2, 5), r.size(6, 40)))
 

@@ -9,7 +9,7 @@ from oracle.week2_day7 import attention, roundings
 
 
 def lengths(r, size):
-    """Runs that add up to `size`, some of them longer than a tile."""
+    """Returns lengths of runs that add up to `size`, some longer than a tile."""
     runs = []
     while sum(runs) < size:
         runs.append(r.size(1, r.choice(3, 40, 100)))
@@ -18,7 +18,7 @@ def lengths(r, size):
 
 
 def check_attention(week2, r, n, d, visible, attend):
-    """`attend(q, runs, scale, cache_type)` on keys and values that all queries together see, with sharp weights and flat ones."""
+    """Checks `attend(q, runs, scale, cache_type)` on random keys and values, with sharp and flat weights."""
     types, size = week2.cache.CacheType, max(end for _, end in visible)
     cache_type = r.choice(types.F32, types.F16)
     q = r.normal(n, d, std=r.choice(0.3, 1.0, 4.0))
@@ -46,7 +46,7 @@ def test_week2_day7_task_1_softmax_in_pieces(week2, r):
         seen.append(piece.double())
         scores = torch.cat(seen)
         maximum = scores.max().item() if len(scores) else -math.inf
-        # exp's argument is rounded: up to 80, each by 2^-24 of itself. (From 88 on weights would be too small for full precision.)
+        # The argument of exp is up to 80 and rounded to 2^-24 of itself. (Beyond 87, weights lose precision.)
         allowed = relative_rounding(110)
         assert softmax.max == maximum
         if maximum == -math.inf:
@@ -67,7 +67,7 @@ def test_week2_day7_task_3_many_queries(week2, r):
     queries, d = r.size(1, 128), 8 * r.size(1, 16)
     first = r.size(1, 100)
     ends = [first + i // r.choice(1, 3) for i in range(queries)]
-    # All positions up to one's own, or the last few of them.
+    # A query sees all positions up to its own, or the last few of them.
     window = r.choice(max(ends), r.size(1, 60))
     visible = [(max(0, end - window), end) for end in ends]
     block = week2.streaming.attend_block

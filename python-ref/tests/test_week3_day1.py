@@ -1,15 +1,15 @@
-"""Week 3, day 1: a request's life, stop texts, places, and requests that come and go, each answered as if it were alone."""
+"""Week 3, day 1: a request's phases, stop texts, slots, and requests that join and leave a batch with the answers they get alone."""
 
 import torch
 from oracle.week1_day5 import decoder
 from test_week2_day1 import model
 
-# Far above what f32 loses in these models.
+# Far above f32's errors in these models.
 MARGIN = 2e-3
 
 
 def test_week3_day1_task_1_phases(week1, week3, r):
-    """Every event by its definition."""
+    """Compares every event with its definition."""
     reasons = week1.generate.FinishReason
     prompt = r.integers(r.size(1, 6), high=50).tolist()
     new, context, stop = r.size(1, 6), len(prompt) + r.size(1, 6), r.size(0, 9)
@@ -45,14 +45,14 @@ def test_week3_day1_task_1_phases(week1, week3, r):
 
 
 def test_week3_day1_task_2_stop_texts(week3, r):
-    """Python's own search, in all that came so far."""
+    """Compares with Python's own search in the whole text so far."""
     letters = lambda low, high: bytes(r.choice(*b"ab") for _ in range(r.size(low, high)))
     texts = [letters(2, 6) for _ in range(r.size(1, 3))]
     stop, so_far = week3.stop.StopTexts(texts), b""
     for _ in range(12):
         piece = letters(0, 4)
         before, so_far = so_far, so_far + piece
-        # Those that end in this piece.
+        # Expects a match that ends in this piece.
         expected = any(so_far.find(text, max(0, len(before) - len(text) + 1)) >= 0 for text in texts)
         assert stop.push(piece) == expected, (texts, before, piece)
         if expected:
@@ -77,7 +77,7 @@ def test_week3_day1_task_3_slots(week3, r):
 
 
 def alone(config, weights, prompt, new):
-    """What greedy decoding adds to the prompt, as long as the best token is clearly the best."""
+    """Returns what greedy decoding adds to the prompt, up to the first token that is not clearly the best."""
     tokens = list(prompt)
     for _ in range(new):
         best = decoder(config, weights, torch.tensor([tokens]))[0, -1].topk(2)
@@ -100,31 +100,31 @@ def test_week3_day1_task_4_rows(week3, r):
         at += n
 
 
-def company(week2, week3, r, longest, budget=None):
-    """Requests come at random steps, and each gets what PyTorch computes for it alone. Returns the engine, and how many positions that took."""
+def check_batch(week2, week3, r, longest, budget=None):
+    """Submits requests at random steps, and checks that each gets PyTorch's answer. Returns the engine and the number of positions."""
     ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
     exact = {name: weight.double() for name, weight in weights.items()}
     engine = week3.engine.Engine(ours, r.size(1, 4), 32, budget=budget)
-    wanted, told, rows = {}, {}, 0
+    wanted, answers, rows = {}, {}, 0
     for _ in range(r.size(2, 6)):
         prompt = r.integers(r.size(1, longest), high=config["vocab_size"]).tolist()
         if answer := alone(config, exact, prompt, r.size(1, 5)):
             wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
             rows += len(prompt) + len(answer) - 1
         for _ in range(r.size(0, 3)):
-            collect(engine, told)
+            collect(engine, answers)
     while not engine.is_idle():
-        collect(engine, told)
-    assert told == wanted
+        collect(engine, answers)
+    assert answers == wanted
     return engine, rows
 
 
-def collect(engine, told):
+def collect(engine, answers):
     for id, token, _ in engine.step():
         if token is not None:
-            told.setdefault(id, []).append(token)
+            answers.setdefault(id, []).append(token)
 
 
 def test_week3_day1_task_4_answers_are_independent_of_the_batch(week2, week3, r):
-    engine, rows = company(week2, week3, r, 8)
+    engine, rows = check_batch(week2, week3, r, 8)
     assert engine.counts()[1] == rows, "each position is computed once"

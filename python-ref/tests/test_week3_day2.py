@@ -1,17 +1,17 @@
-"""Week 3, day 2: shares of a step by their definition, waiting times by Python's own arithmetic, and answers under any budget."""
+"""Week 3, day 2: shares of a step and latencies against their definitions, and answers under any budget."""
 
 import math
 
-from test_week3_day1 import company
+from test_week3_day1 import check_batch
 
 
 def draw_loads(r):
-    """(left, decoding, waited)"""
+    """Returns a list of (left, decoding, waited)."""
     return [(1, True, r.size(0, 4)) if r.choice(True, False) else (r.size(1, 20), False, 0) for _ in range(r.size(0, 14))]
 
 
 def turns(loads, rows):
-    """Those that have waited longest; of equals, the oldest."""
+    """Chooses those that have waited longest, and the oldest among equals."""
     decoding = sorted((i for i, load in enumerate(loads) if load[1]), key=lambda i: -loads[i][2])
     return [int(i in decoding[:rows]) for i in range(len(loads))]
 
@@ -49,7 +49,7 @@ def test_week3_day2_task_2_turns(week3, r):
 
 def test_week3_day2_task_2_answers_are_independent_of_the_budget(week2, week3, r):
     budget = r.size(2, 9)
-    engine, _ = company(week2, week3, r, 14, budget)
+    engine, _ = check_batch(week2, week3, r, 14, budget)
     assert engine.counts()[2] <= budget
 
 
@@ -67,7 +67,7 @@ def test_week3_day2_task_3_records(week3, r):
 
 
 def test_week3_day2_task_3_quantile(week3, r):
-    """By nearest rank: the first of the sorted values that at least the share `q` does not exceed."""
+    """Expects the nearest rank: the smallest value such that at least the share `q` of all does not exceed it."""
     for _ in range(20):
         values, q = r.integers(r.size(0, 20), high=12).tolist(), r.choice(0.0, 0.5, 0.9, 0.99, 1.0, r.random.random())
         expected = sorted(values)[max(1, math.ceil(q * len(values))) - 1] if values else None

@@ -1,4 +1,4 @@
-"""Week 3, day 3: a pool, a cache in pages, shared pages, and an engine that has too few of them."""
+"""Week 3, day 3: a block pool, a paged cache, shared pages, and an engine with too few pages."""
 
 import torch
 from live import close, q8_0
@@ -7,7 +7,7 @@ from test_week2_day1 import model
 
 
 def test_week3_day3_task_1_pool(week3, r):
-    """A list of free pages, and a list of owners for each of the others."""
+    """Compares the pool with a list of free pages and the page of each handle."""
     count = r.size(1, 8)
     pool, free, owners = week3.pool.BlockPool(count), list(range(count)), {}
     for _ in range(60):
@@ -33,7 +33,7 @@ def test_week3_day3_task_1_pool(week3, r):
 
 
 class Texts:
-    """A cache in pages, and what each of its sequences was given."""
+    """A paged cache, and the cells that each of its sequences received."""
 
     def __init__(self, week3, week2, r):
         self.r, self.kind = r, r.choice("F32", "F16", "Q8_0")
@@ -102,7 +102,7 @@ def test_week3_day3_task_3_shared_pages(week2, week3, r):
 
 
 def test_week3_day3_task_4_too_few_pages(week2, week3, r):
-    """Whatever the number of pages, the answers are those of many."""
+    """Checks that answers with few pages equal those with many."""
     decoder, config, _ = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
     requests = []
     for seed in range(4):

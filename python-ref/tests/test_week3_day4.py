@@ -1,4 +1,4 @@
-"""Week 3, day 4: attention over pages, shared or not, in parts, against PyTorch's over what was gathered."""
+"""Week 3, day 4: attention over pages, shared or not, in parts, against PyTorch's over gathered keys and values."""
 
 import math
 
@@ -11,7 +11,7 @@ HEADS, D = 2, 8
 
 
 def texts(week3, r, part_len):
-    """A cache with four texts, two of which begin like the first one; and what they were given: `[n, 2, H, D]` each."""
+    """Returns a cache with four texts, two of which are forks of earlier ones, and the cells of each: `[n, 2, H, D]`."""
     cache = week3.paged.PagedCache(1, 4, HEADS, 400, D, r.choice(32, 64), 60, part_len=part_len)
     given = [[] for _ in range(4)]
 

@@ -1,11 +1,11 @@
-"""Week 3, day 5: names of pages, an index that a collision does not deceive, a prompt's file byte by byte."""
+"""Week 3, day 5: hashes of pages, an index that survives collisions, a prompt's file byte by byte."""
 
 import numpy as np
 import pytest
 from oracle.week3_day5 import chain, hash_page, prompt_file
 
 
-def test_week3_day5_task_1_names(week3, r):
+def test_week3_day5_task_1_page_hashes(week3, r):
     names = week3.prefix_hash
     tokens = r.integers(r.size(0, 40), high=200_000).tolist()
     before, page_len = r.random.getrandbits(64), r.size(1, 9)
@@ -15,7 +15,7 @@ def test_week3_day5_task_1_names(week3, r):
 
 @pytest.mark.parametrize("collide", [False, True])
 def test_week3_day5_task_2_prefix_index(week3, r, collide):
-    """Every page that is found holds the text that was asked for, whatever the names; with good names, all that is there is found."""
+    """Checks that each page found holds the wanted text, even if hashes collide. Without collisions, all stored pages are found."""
     page_len = r.size(1, 3)
     index, held = week3.prefix_index.PrefixIndex(24, page_len, collide), {}
     for _ in range(150):

@@ -1,4 +1,4 @@
-"""Week 3, day 6: drafts from the text, the exact rule, how many drafts pay, and texts that no draft changes."""
+"""Week 3, day 6: drafts from the text, the acceptance rule, the best draft length, and texts that drafts do not change."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from oracle.week3_day6 import distribution, residual, verify
 from test_week1_day5 import kit_config
 from test_week2_day1 import model
 
-# Far above what f32 loses in these models.
+# Far above f32's errors in these models.
 MARGIN = 2e-3
 
 
@@ -88,7 +88,7 @@ def test_week3_day6_task_3_best_length(week3, r):
 
 
 def greedy(config, weights, prompt, new):
-    """What the decoder writes; `None` if two tokens are nearly as good."""
+    """Returns the decoder's continuation, or `None` if two tokens are nearly as good."""
     exact, tokens = {name: value.double() for name, value in weights.items()}, list(prompt)
     for _ in range(new):
         best = decoder(config, exact, torch.tensor([tokens]))[0, -1].topk(2)
@@ -99,7 +99,7 @@ def greedy(config, weights, prompt, new):
 
 
 def test_week3_day6_task_5_drafts_do_not_change_greedy_texts(week1, week2, week3, r):
-    """Tasks 4 and 5: whoever proposes, the text is the decoder's."""
+    """Tests tasks 4 and 5: with any drafter, the text is the decoder's."""
     ours, config, weights = model(week2, r, r.choice("llama", "qwen3"))
     prompt = r.integers(r.size(1, 6), high=config["vocab_size"]).tolist()
     expected = greedy(config, weights, prompt, 6)

@@ -1,4 +1,4 @@
-"""Week 3, day 7: which bytes may follow, which tokens, and answers that Python reads, whatever a model says."""
+"""Week 3, day 7: the bytes and tokens that may follow, and answers of random models that Python reads."""
 
 import json
 
@@ -7,7 +7,7 @@ from oracle.week3_day7 import NEVER, NUMBERS, STRINGS, TEXTS, VOCABULARY, alive,
 
 
 class Picks:
-    """What the oracle draws with, from a test's draw."""
+    """The oracle's random numbers, from a test's draw."""
 
     def __init__(self, r):
         self.integers = lambda n, high: r.integers(n, high=high)
@@ -55,7 +55,7 @@ def test_week3_day7_task_4_shortest_completion(week3, r):
 
 
 def test_week3_day7_task_4_always_json(week3, r):
-    """Random models, all bytes and some tokens: what comes is JSON, and no longer than it may be."""
+    """Checks that the answers of random models, with all bytes and some longer tokens, are JSON."""
     some = [r.choice(*VOCABULARY[1:]) for _ in range(60)]
     vocabulary = [b"", *(bytes([byte]) for byte in range(256)), *(piece for piece in some if piece)]
     for budget in (1, 2, 3, 5, 9, 40, 90):
@@ -64,6 +64,6 @@ def test_week3_day7_task_4_always_json(week3, r):
         assert is_json(answer), answer
 
 
-def test_week3_day7_budget_is_too_small(week3):
+def test_week3_day7_rejects_a_budget_of_0(week3):
     with pytest.raises(ValueError, match="expected at least 1"):
         week3.whole.random_answer([b"", b"0", b"1"], 0, 1.0, 1)

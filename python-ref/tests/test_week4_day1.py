@@ -20,7 +20,7 @@ def stored(x):
 
 
 def views(r, x):
-    """Up to four steps that PyTorch can take too, and what they come to."""
+    """Returns one to four steps that PyTorch can also take, and the resulting tensor."""
     steps = []
     for _ in range(r.size(1, 4)):
         ne, nb = list(x.shape[::-1]), [4 * s for s in x.stride()[::-1]]
@@ -59,8 +59,8 @@ def test_week4_day1_task_2_views(week4, r):
     assert found.end() == 4 * (expected.storage_offset() + last + 1)
 
 
-def test_week4_day1_task_2_outside(week4, r):
-    """A view is taken if PyTorch takes it too, whose storage is the whole tensor."""
+def test_week4_day1_task_2_rejects_views_outside(week4, r):
+    """Checks that a view is accepted if and only if PyTorch, whose storage is the whole tensor, accepts it."""
     for _ in range(20):
         x = r.normal(*sizes(r))
         whole = week4.layout.Layout.from_torch("F32", list(x.shape))
@@ -92,7 +92,7 @@ def test_week4_day1_task_3_contiguous(week4, r):
 def test_week4_day1_task_4_products(week4, r):
     k, m, n, heads, batch = r.size(1, 40), r.size(1, 6), r.size(1, 6), r.size(1, 4), r.size(1, 3)
     a = r.normal(batch, r.choice(1, heads), m, k)
-    # The rows of `b` lie apart, as those of one head among several do.
+    # The rows of `b` are not adjacent, like those of one of several heads.
     b = r.normal(batch, n, heads, k)
     left = week4.layout.Layout.from_torch("F32", list(a.shape))
     right = week4.layout.Layout.from_torch("F32", list(b.shape)).permute([0, 2, 1, 3])

@@ -9,7 +9,7 @@ from test_week2_day1 import model
 
 
 def build(week4, r):
-    """A random graph of small numbers, and what PyTorch says of each node."""
+    """Returns a random graph of small numbers, and PyTorch's value of each node."""
     graph, known = week4.graph.Graph(), []
 
     def keep(node, value):
@@ -62,7 +62,7 @@ def test_week4_day2_task_2_order(week4, r):
     assert {int(b[1:]) for _, b in arrows} <= set(order)
 
 
-def test_week4_day2_task_3_computed(week4, r):
+def test_week4_day2_task_3_computed_values(week4, r):
     graph, known = build(week4, r)
     expected = known[-1]
     size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
@@ -71,7 +71,7 @@ def test_week4_day2_task_3_computed(week4, r):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_week4_day2_task_4_models(week2, week4, r, family):
-    """Bit for bit week 2's logits, however the rows come."""
+    """Compares with week 2's logits bit for bit, for random passes."""
     ours, config, _ = model(week2, r, family)
     sequences = r.size(1, 3)
     lengths, passes = [0] * sequences, []
@@ -88,7 +88,7 @@ def test_week4_day2_task_4_models(week2, week4, r, family):
     assert np.array_equal(np.asarray(week4.engine.forward(ours, passes, sequences)), expected)
 
 
-def test_week4_day2_task_5_drawn(week4, r):
+def test_week4_day2_task_5_dot_has_every_node(week4, r):
     graph, known = build(week4, r)
     text, order = graph.dot(len(known) - 1), graph.order(len(known) - 1)
     assert text.count("label=") == len(order)

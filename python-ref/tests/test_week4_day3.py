@@ -8,7 +8,7 @@ from test_week4_day2 import build
 
 
 def drawn(text):
-    """Operation and sources of every node of a drawing, by number."""
+    """Returns the operation and the sources of each node in a `dot` text, by number."""
     nodes = {}
     for line in map(str.strip, text.splitlines()):
         if "->" in line:
@@ -24,7 +24,7 @@ def root(nodes, i):
 
 
 def computed(graph, known):
-    """The last node that has to be computed."""
+    """Returns the last node that must be computed, or adds one."""
     for node in reversed(range(len(known))):
         nodes = drawn(graph.dot(node)) if known[node] is not None else {node: ("values", [])}
         if nodes[root(nodes, node)][0] != "values":
@@ -64,7 +64,7 @@ def test_week4_day3_task_2_arena(week4, r):
         assert arena.peak() == 64 * known.peak
 
 
-def test_week4_day3_task_3_planned(week4, r):
+def test_week4_day3_task_3_planned_graphs(week4, r):
     graph, known = build(week4, r)
     result = computed(graph, known)
     expected = known[result]

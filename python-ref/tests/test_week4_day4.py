@@ -1,4 +1,4 @@
-"""Week 4, day 4: a buffer against a bytearray, placements against all that there are, and split graphs against PyTorch."""
+"""Week 4, day 4: a buffer against a bytearray, placements against all possible ones, and split graphs against PyTorch."""
 
 import itertools
 
@@ -12,13 +12,13 @@ from test_week4_day3 import computed, drawn
 
 
 def nodes_of(graph, result, count):
-    """The nodes in the form of the oracle; those that the result does not need are leaves that nobody reads."""
+    """Returns the nodes in the oracle's form. Nodes that the result does not need become unread leaves."""
     nodes = drawn(graph.dot(result))
     return [dict(zip(("op", "sources"), nodes.get(i, ("values", [])), strict=True)) for i in range(count)]
 
 
 def small(week4, r):
-    """A random graph with few enough nodes to try all placements, and what its last node comes to."""
+    """Returns a random graph, small enough to try all placements, its values, its result, and its nodes."""
     graph, known = build(week4, r)
     result = computed(graph, known)
     nodes = nodes_of(graph, result, result + 1)
@@ -26,7 +26,7 @@ def small(week4, r):
 
 
 def padded(backends, graph, result):
-    """With a backend, or none, for every node of the graph."""
+    """Returns a backend, or `None`, for every node of the graph."""
     count = 1 + max(result, len(backends) - 1)
     while True:
         try:
@@ -81,7 +81,7 @@ def test_week4_day4_task_4_results_are_independent_of_the_backends(week4, r):
     size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
     close(np.asarray(found) / size, known[result] / size, relative_rounding(2000)._replace(relative=False))
     assert sum(split[1] for split in seen) == len(copies(nodes, placed))
-    # Nodes that stand in another order than their numbers make other splits.
+    # The oracle computes splits in the order of numbers, which may not be the graph's order.
     if graph.order(result) == sorted(graph.order(result)):
         assert seen == [(b, len(copied), len(run)) for b, copied, run in splits(nodes, placed)]
 

@@ -1,7 +1,7 @@
-"""Week 4, day 5: kernels for a graphics processor. The oracle is PyTorch; blocks are packed and unpacked by the `gguf` package.
+"""Week 4, day 5: GPU kernels. The oracle is PyTorch. The `gguf` package packs and unpacks blocks.
 
-The bridge has them where it was built with `--features gpu`. Where it was not, or there is no graphics processor, nothing is verified:
-the tests are skipped, with the reason.
+The bridge has these kernels if it was built with `--features gpu`. Without that, or without a GPU, the tests are skipped
+with the reason.
 """
 
 import math
@@ -30,7 +30,7 @@ def gpu(week4):
 
 
 def matrix(r, kind, rows, k, std=1.0):
-    """The bytes of each row, and the numbers that they stand for."""
+    """Returns the bytes of each row, and the numbers that they represent."""
     stored = quantize(r.normal(rows, k, std=std).numpy(), GGMLQuantizationType[kind])
     return [row.tobytes() for row in stored], torch.from_numpy(dequantize(stored, GGMLQuantizationType[kind]).astype("float64"))
 
@@ -48,7 +48,7 @@ def test_week4_day5_task_1_elementwise(gpu, r):
     a, b = r.normal(n), r.normal(n)
     expected = a.double() + b.double()
     close(gpu.add(a, b, lines), expected, rounding(1, expected))
-    # Some whose exp overflows. WGSL allows exp 3 + 2|x| units in the last place, and anything below 2^-126 may be 0.
+    # For some, exp overflows. In WGSL, exp may be off by 3 + 2|x| units in the last place, and values below 2^-126 may be 0.
     gates = r.normal(n, std=3.0) + r.integers(n, high=3) * r.choice(0.0, 100.0, -100.0)
     expected = oracle.silu_gate(gates.double(), b.double())
     close(gpu.silu_gate(gates, b, lines), expected, rounding(32, max(1.0, expected.abs().max().item())))
@@ -56,7 +56,7 @@ def test_week4_day5_task_1_elementwise(gpu, r):
 
 def test_week4_day5_task_2_norm(gpu, r):
     rows, width = r.choice(1, r.size(2, 9)), r.choice(1, 64, r.size(2, 63), r.size(65, 700))
-    # So small now and then that eps counts.
+    # Sometimes so small that eps matters.
     x, weight, eps = r.normal(rows, width, std=r.choice(0.05, 1.0, 3.0)), r.norm_weight(width), r.choice(1e-5, 1e-2, 0.25)
     expected = oracle.rms_norm(x.double(), weight.double(), eps)
     close(gpu.rms_norm(x, weight, eps, r.size(1, 3)), expected, rounding(random_walk(width) + 8, expected))
@@ -71,7 +71,7 @@ def check_product(r, multiply, kind, rows, k, columns):
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_week4_day5_task_3_matrix_times_vector(gpu, r, kind):
-    # A block of each second row begins in the middle of a word; there may be more blocks than threads.
+    # In every second row, blocks may begin in the middle of a word. There may be more blocks than threads.
     blocks = r.choice(1, r.size(2, 9), r.size(65, 80))
     lines = r.size(1, 3)
     check_product(r, lambda *of: gpu.mat_vec(*of, lines), kind, r.choice(1, r.size(2, 20)), 32 * blocks, r.choice(1, r.size(2, 4)))
@@ -85,12 +85,12 @@ def test_week4_day5_task_4_tiles(gpu, r, kind):
 
 def check_attention(gpu, r, d, first, std):
     rows, kv_heads, group = r.choice(1, r.size(2, 6)), r.size(1, 3), r.size(1, 3)
-    # Behind what the last row sees there are positions that nobody does.
+    # There may be positions after those that the last row sees.
     positions, scale = first + rows + r.size(0, 3), r.choice(0.5, 1.0) / math.sqrt(d)
     q, k, v = r.normal(rows, kv_heads * group, d, std=std), r.normal(positions, kv_heads, d), r.normal(positions, kv_heads, d)
     scale = torch.tensor(scale, dtype=torch.float32).item()
     expected = oracle.attention(q.double(), k.double(), v.double(), first, scale)
-    # A score's rounding becomes the share's, relative to it.
+    # The rounding of a score becomes a relative error of its weight.
     largest = torch.einsum("thd,shd->ths", q.abs(), k.abs().repeat_interleave(group, dim=1)).max().item() * scale
     close(gpu.attention(q, k, v, first, scale), expected, rounding(random_walk(d) * max(1.0, largest) + random_walk(positions) + 24, v))
 
@@ -127,7 +127,7 @@ def test_week4_day5_task_6_mlp(gpu, r):
 ones = np.ones
 BLOCKS = [bytes(34)] * 3
 
-# The argument, a part of what was found, a part of what was expected.
+# The call, the argument, a part of what was found, a part of what was expected.
 REFUSED = [
     (lambda gpu: gpu.dispatch_size(3, 0), "per_group", "0", "1 or more"),
     (lambda gpu: gpu.add(ones(3), ones(4)), "b", "[4]", "n = 3, as in a"),

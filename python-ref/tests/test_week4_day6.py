@@ -1,4 +1,4 @@
-"""Week 4, day 6: routers, groups, sinks and windows, against transformers'."""
+"""Week 4, day 6: routers, groups, sinks and windows, against transformers."""
 
 import torch
 from live import close
@@ -13,7 +13,7 @@ def test_week4_day6_task_1_routes(week4, r):
         n = r.size(1, 16)
         k, logits = r.size(1, n), r.normal(r.size(1, 5), n, mean=r.choice(0.0, 90.0))
         chosen, weights = week4.mixture.route(logits, k, order)
-        # Equal ones in the order of their numbers.
+        # Equal logits stay in the order of their indices.
         expected = logits.sort(dim=-1, descending=True, stable=True).indices[:, :k]
         assert chosen == expected.tolist()
         close(weights, oracle.route(logits.double(), kind, renormalize, k), rounding(n + 200, 1.0))

@@ -1,4 +1,4 @@
-"""Week 4, day 7: int8 rows, attention over an int8 cache, the best of a vocabulary, a whole model streamed."""
+"""Week 4, day 7: int8 rows, attention over an int8 cache, top-k of a vocabulary, a whole streamed model."""
 
 import struct
 
@@ -37,7 +37,7 @@ def test_week4_day7_task_1_rows(week4, r):
         q, scale = quantize(x)
         expected, expected_scale = oracle.whole(x.double(), most)
         assert scale == pytest.approx(expected_scale.item(), rel=1e-6)
-        # A quotient near a half may go to either side.
+        # A quotient near a tie may go to either side.
         exact = x.double() / expected_scale
         near = ((exact.frac().abs() - 0.5).abs() < 1e-6 * exact.abs() + 1e-6).numpy()
         assert (np.abs(np.array(q) - expected.numpy()) <= near).all()
@@ -56,7 +56,7 @@ def test_week4_day7_task_4_attention(week4, r):
     heads, dim, n = r.size(1, 3), r.size(1, 9), r.size(1, 40)
     keys, values, q = r.normal(n, heads, dim), r.normal(n, heads, dim) * r.uniform(n, heads, 1, low=0.1, high=2.0), r.normal(heads * r.size(1, 3), dim)
     expected = oracle.attend(keys.double(), values.double(), q.double())
-    # An int8 step of a key or a value whose quotient lies near a half may be one off.
+    # An int8 step of a key or a value whose quotient is near a tie may be one off.
     close(week4.streamed.attend(keys, values, q), expected, oracle.steps(600, 1.0 + values.abs().max().item()))
 
 

@@ -1,6 +1,6 @@
-"""Calls that mypy and the running module must agree on: what the first part does, both accept; every line of the second, both refuse.
+"""Calls on which mypy and the running module must agree. Both accept the first part, and reject every line of the second.
 
-`mypy --strict` reports a `type: ignore` that nothing needs, so a line of the second part that it accepts is an error as well.
+`mypy --strict` reports an unused `type: ignore`, so it is also an error if mypy accepts a line of the second part.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def accepted() -> None:
     assert {rope.RopeForm.HalfSplit: 1}[rope.RopeForm("half-split")] == 1
     assert isinstance(rope.RopeForm.Interleaved, rope.RopeForm) and len(list(rope.RopeForm)) == 2
 
-    # Classes are hashable, compare by identity, and can be told apart.
+    # Classes are hashable and compare by identity.
     rng = sampling.Rng(3)
     assert len({rng, layer, sampling.Rng(3)}) == 3 and rng != sampling.Rng(3)
     number: int = rng.next_u64()
@@ -155,7 +155,7 @@ def refused() -> list[Callable[[], object]]:
         lambda: sampling.Sampler(options, 3),  # type: ignore[arg-type]
         lambda: cache.DenseCache(1, 1, 1, 1, 1, "f16"),  # type: ignore[arg-type]
         lambda: rope.rope_at_positions(np.zeros((1, 1, 1, 4)), tables, [[0]], 1),  # type: ignore[arg-type]
-        # The two solutions have classes of their own.
+        # The two solutions have different classes.
         lambda: cache.DenseCache(1, 1, 1, 1, 1, OtherCacheType.F16),  # type: ignore[arg-type]
         lambda: other_rope.rope_half_split(ones, tables),  # type: ignore[arg-type]
         lambda: student.week1.generate.next_token_logits(reference.load(STORY).model, [1]),  # type: ignore[arg-type]

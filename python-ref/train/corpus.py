@@ -1,12 +1,12 @@
 """A seeded grammar of little stories, questions about them, and short tool-call chats.
 
-Every story is made of *facts* (who, what colour, how many, where ...). Telling a fact gives a sentence of the story;
-asking it gives a question whose answer stands only in that story. A story holds one fact of a sort about one character: telling
-two characters' animals apart is a further kind of reading, which a model of this size did not learn within the hour. An answer is a whole sentence that restates the
+Every story is made of *facts* (who, what colour, how many, where). A fact gives a sentence of the story, and a question
+whose answer is only in that story. A story has one fact of each kind, about one character: a model of this size did not
+learn within an hour to distinguish two characters' animals. An answer is a whole sentence that restates the
 question's key ("What colour was the kite?" -> "The kite was red."), because continuing a repeated beginning is the
-first kind of copying a small transformer learns.
+first kind of copying that a small transformer learns.
 
-    python python-ref/train/corpus.py        # prints one row of each sort
+    python python-ref/train/corpus.py        # prints one row of each kind
 """
 
 import json
@@ -17,7 +17,7 @@ import words as w
 
 END_OF_TEXT, IM_START, IM_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 
-# Chance: the probability of the right answer for someone who has not read the story and knows the word lists.
+# The probability of guessing the right answer from the word lists, without the story.
 CHANCE = {
     "name": 1 / len(w.NAMES),
     "animal": 1 / len(w.ANIMALS),
@@ -34,7 +34,7 @@ KINDS = list(CHANCE)
 
 @dataclass(frozen=True)
 class Question:
-    """`answer` is exact: the model's line must equal it."""
+    """A question. The model's line must equal `answer`."""
 
     kind: str
     ask: str
@@ -42,7 +42,7 @@ class Question:
 
 
 def a(noun_phrase):
-    """`a(n)` in front of a noun phrase."""
+    """Puts "a" or "an" before a noun phrase."""
     return ("an " if noun_phrase[0] in "aeiou" else "a ") + noun_phrase
 
 
@@ -55,7 +55,7 @@ def possessive(name):
 
 
 class Story:
-    """Sentences and questions, collected while a plot unfolds; `text` is one paragraph."""
+    """The sentences and questions of a plot. `text` is one paragraph."""
 
     def __init__(self, rng, hero=None, animal=None):
         """`hero` and `animal` are given when a user asks for a story about them."""
@@ -183,12 +183,12 @@ class Story:
             )
 
 
-# The order in which scenes may follow each other; `own_toy` must come before the scenes that use the toy.
+# The order of scenes. `own_toy` must come before the scenes that use the toy.
 SCENES = ["opening", "home", "taste", "meet_friend", "own_toy", "one_day", "find_thing", "pick_food", "lose_toy", "give_toy", "ending"]
 
 
 def tell(rng, hero=None, animal=None):
-    """A whole story: an opening, some scenes in their natural order, an ending."""
+    """Returns a whole story: an opening, some scenes in their natural order, an ending."""
     chosen = {"opening", "meet_friend", "ending"}
     chosen.update(rng.sample(["home", "taste"], rng.randint(0, 1)))
     chosen.update(rng.sample(["one_day"], rng.randint(0, 1)))
@@ -197,7 +197,7 @@ def tell(rng, hero=None, animal=None):
 
 
 def tell_short(rng, n_scenes):
-    """The curriculum's first stories: a few scenes, mostly one fact each."""
+    """Returns a story for the beginning of training: a few scenes, mostly with one fact each."""
     chosen = set(rng.sample(["opening", "home", "taste", "own_toy", "find_thing", "pick_food", "ending"], n_scenes))
     if rng.random() < 0.2:
         chosen.update(["own_toy", "give_toy"])
@@ -241,7 +241,7 @@ TOOLS = {
         lambda rng: {"a": rng.choice(COUNTS), "b": rng.choice(COUNTS)},
     ),
 }
-# Chance for a tool call, given the right tool: the mean over the tools of one over the number of possible arguments.
+# The same for a tool call, given the right tool: one over the number of possible arguments, averaged over the tools.
 CHANCE["tool_call"] = sum(
     1 / n
     for n in [
@@ -256,7 +256,7 @@ CHANCE["tool_call"] = sum(
 
 
 def tool_chat(rng):
-    """A system message that lists two or three tools, a request, and the call that answers it."""
+    """Returns a system message that lists two or three tools, a request, and the call that answers it."""
     listed = rng.sample(sorted(TOOLS), rng.randint(2, 3))
     name = rng.choice(listed)
     wordings, draw = TOOLS[name]
@@ -271,9 +271,9 @@ def tool_chat(rng):
 
 @dataclass
 class Row:
-    """A training text; `answers` are the character spans whose tokens weigh more in the loss.
+    """A training text. `answers` are the character spans whose tokens have a larger weight in the loss.
 
-    `sources` are the stories (or the tool-call prompt) in it: a row with a held-out source is never trained on.
+    `sources` are its stories, or its tool-call prompt. A row with a held-out source is never trained on.
     """
 
     text: str
@@ -286,12 +286,12 @@ def story_row(story):
 
 
 def question_prompt(story_text, question):
-    """The raw prompt of a question. The model continues with a space, the answer, and a new line or the end of text."""
+    """Returns the raw prompt of a question. The model continues with a space, the answer, and a newline or the end of text."""
     return f"{story_text}\nQuestion: {question}\nAnswer:"
 
 
 def question_row(rng, story, most=4):
-    """A story, then one or more questions in any order, each asked at most once."""
+    """Returns a story, then one or more different questions in any order."""
     asked = rng.sample(story.questions, rng.randint(1, min(most, len(story.questions))))
     text, answers = story.text, []
     for question in asked:
@@ -302,7 +302,7 @@ def question_row(rng, story, most=4):
 
 
 def chat_prompt(user, system=None):
-    """ChatML, up to where the assistant begins; equal to the tokenizer's chat template."""
+    """Returns ChatML up to the assistant's answer, like the tokenizer's chat template."""
     head = f"{IM_START}system\n{system}{IM_END}\n" if system else ""
     return f"{head}{IM_START}user\n{user}{IM_END}\n{IM_START}assistant\n"
 
@@ -315,7 +315,7 @@ def chat_row(user, assistant, source=None, system=None, is_answer=True):
 
 
 def story_request(rng):
-    """A user's wish, and a story that follows it."""
+    """Returns a user's request for a story, and a story that fits it."""
     hero, animal = rng.choice(w.NAMES), rng.choice(w.ANIMALS)
     user, story = rng.choice(
         [
@@ -329,7 +329,7 @@ def story_request(rng):
 
 
 def library_row(rng, n_stories):
-    """Several stories after each other, so that late positions are trained too; the questions ask about the last."""
+    """Returns several stories in sequence, so that late positions are trained too. The questions are about the last one."""
     rows = [story_row(tell(rng)) for _ in range(n_stories - 1)] + [question_row(rng, tell(rng))]
     text = "".join(row.text for row in rows)
     offset = len(text) - len(rows[-1].text)
@@ -338,7 +338,7 @@ def library_row(rng, n_stories):
 
 
 def mixed_row(rng):
-    """One row of the full mixture."""
+    """Returns a row of the full mixture."""
     sort = rng.random()
     if sort < 0.50:
         return question_row(rng, tell(rng))
@@ -359,9 +359,9 @@ def mixed_row(rng):
 
 
 def recital(rng):
-    """Words in no order, said twice: the second time every word can be known, by finding the word before it.
+    """Returns random words, twice. The second time, each word can be predicted by finding the word before it.
 
-    That is the one skill behind all answers, without the rest of a story around it.
+    All answers need this skill, which is trained here without a story.
     """
     lists = [w.NAMES, w.ANIMALS, w.HOMES, w.COLOURS, w.NUMBERS, w.FOODS, w.PLACES, w.GOOD, w.BAD, w.TOYS, w.THINGS]
     once = " ".join(rng.sample([word for words in lists for word in words], rng.randint(6, 24)))
@@ -370,23 +370,23 @@ def recital(rng):
 
 
 def late_row(rng):
-    """One row of the last phase: the full mixture, and recitals."""
+    """Returns a row of the last phase: the full mixture, and recitals."""
     return recital(rng) if rng.random() < 0.25 else mixed_row(rng)
 
 
 def first_row(rng):
-    """One row of the curriculum's beginning: one or two scenes with their questions, and tool calls."""
+    """Returns a row of the first phase: one or two scenes with their questions, or a tool call."""
     if rng.random() < 0.1:
         system, user, call = tool_chat(rng)
         return chat_row(user, call, system=system)
     return question_row(rng, tell_short(rng, rng.randint(1, 2)))
 
 
-# --- Held out: another seed; training drops every row that has one of these as a source. ---
+# --- Held out, with another seed. Training drops every row that has one of these as a source. ---
 
 
 def held_out(seed, n_stories, n_per_kind, n_tool_calls):
-    """Whole stories for perplexity; questions, one a story, equally many of each kind; tool calls."""
+    """Returns stories for perplexity, questions and tool calls, and their sources. Each question has its own story."""
     rng = random.Random(seed)
     stories = [tell(rng).text for _ in range(n_stories)]
     left = {kind: n_per_kind for kind in KINDS}

@@ -1,6 +1,6 @@
 """Measures the shipped models on held-out stories, through transformers, in f32.
 
-    python python-ref/train/evaluate.py           # prints the report; writes eval/scores.json and the model cards
+    python python-ref/train/evaluate.py           # prints the report, writes eval/scores.json and the model cards
     python python-ref/train/evaluate.py --check   # fails when scores.json disagrees, or below 95 %
 """
 
@@ -31,7 +31,7 @@ DEFINITIONS = {
     "draft_agreement": "share of the tokens of eval/stories.jsonl, as for perplexity, at which the likeliest token of "
     "the draft is that of the main model",
 }
-# The list a kind's answer is drawn from.
+# The list of possible answers of each kind.
 LISTS = {
     "name": w.NAMES,
     "animal": w.ANIMALS,
@@ -56,7 +56,7 @@ def load(name):
 
 @torch.no_grad()
 def read_stories(model, tokenizer, stories):
-    """Perplexity, and the likeliest token at every position."""
+    """Returns the perplexity, and the likeliest token at every position."""
     total, likeliest = 0.0, []
     for story in stories:
         ids = tokenizer(story["text"] + END_OF_TEXT, return_tensors="pt").input_ids
@@ -68,7 +68,7 @@ def read_stories(model, tokenizer, stories):
 
 @torch.no_grad()
 def answers(model, tokenizer, prompts, stops):
-    """Greedy continuations, up to the first new line. Prompts are padded on the left, so that all end together."""
+    """Returns greedy continuations up to the first newline. Prompts are padded on the left, so that all end together."""
     ids = tokenizer(prompts, return_tensors="pt", padding=True, padding_side="left")
     out = model.generate(
         input_ids=ids.input_ids,
@@ -82,7 +82,7 @@ def answers(model, tokenizer, prompts, stops):
 
 
 def exact_answers(model, tokenizer, questions):
-    """kind -> share answered exactly, and "all"."""
+    """Returns the share of exact answers per kind, and for "all"."""
     stops = [i for i in range(len(tokenizer)) if "\n" in tokenizer.decode([i])] + model.generation_config.eos_token_id
     marks = {}
     for first in range(0, len(questions), BATCH):
@@ -99,7 +99,7 @@ def share(marks):
 
 
 def guess_in_story(questions):
-    """The level of a guesser who knows which words the story mentions."""
+    """Returns, per kind, the probability of a right guess among the words that the story mentions."""
     levels = {}
     for question in questions:
         if question["kind"] in LISTS:
@@ -128,7 +128,7 @@ def measure():
 
 
 def report(scores):
-    """The tables of the model cards."""
+    """Returns the tables of the model cards."""
     lines = ["| model | parameters | perplexity |", "|---|---|---|"]
     for name in (MAIN, DRAFT):
         lines.append(f"| {name} | {scores[name]['parameters']:,} | {scores[name]['perplexity']:.4f} |")
@@ -142,7 +142,7 @@ def report(scores):
 
 
 def write_cards(table):
-    """Puts the table between the two marks of each model card, so that the cards cannot drift from the scores."""
+    """Writes the table between the two markers of each model card, so that the cards always have these scores."""
     for name in (MAIN, DRAFT):
         card = MODELS / name / "README.md"
         head, rest = card.read_text().split("<!-- scores -->\n")
@@ -151,7 +151,7 @@ def write_cards(table):
 
 
 def disagreements(measured, written):
-    """Other processors round differently: perplexity may differ by 0.1 %, and one answer in a kind may flip."""
+    """Yields differences from the written scores. Processors round differently: perplexity may differ by 0.1 %, shares by 0.03."""
     for name in (MAIN, DRAFT):
         old, new = written[name], measured[name]
         if abs(old["perplexity"] - new["perplexity"]) > 1e-3 * old["perplexity"]:

@@ -10,7 +10,7 @@ logging.disable_progress_bar()
 
 
 def export(model, tokenizer, folder):
-    """The model's weights are rounded to bf16 on the way; what is checked is the rounded model."""
+    """Rounds the weights to bf16, writes the model, and checks the rounded model."""
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config
     end_of_text, im_end = (tokenizer.token_to_id(token) for token in ("<|endoftext|>", "<|im_end|>"))
@@ -49,7 +49,7 @@ def export(model, tokenizer, folder):
 
 @torch.no_grad()
 def check(model, folder):
-    """transformers, reading the folder, agrees with our model on the rounded weights, in f32."""
+    """Checks that transformers' model from the folder agrees with ours on the rounded weights, in f32."""
     ids = torch.arange(0, model.config.vocab_size, 7)[:128].unsqueeze(0)
     rounded = type(model)(model.config)
     rounded.load_state_dict({name: weight.bfloat16().float() for name, weight in model.state_dict().items()})

@@ -1,9 +1,9 @@
-"""A model with experts that writes letter by letter: `models/tiny-mixture`, a Qwen3-MoE of two layers with eight experts each.
+"""Trains a model with experts that writes letter by letter: `models/tiny-mixture`, a Qwen3-MoE of two layers with eight experts each.
 
     python python-ref/train/letters.py
 
-It is there to be looked at, by `cargo llm experts`: a letter is a token, so one sees which letters an expert has come to work on. Trained on the stories of
-`corpus.py` in small letters, by transformers' own model and loss.
+`cargo llm experts` shows its experts. A letter is a token, so you see which letters each expert processes. It is trained on the
+stories of `corpus.py` in lowercase, with transformers' own model and loss.
 """
 
 import json
@@ -21,7 +21,7 @@ BATCH, LENGTH, STEPS, RATE, SEED = 24, 96, 1500, 4e-3, 6
 
 
 def texts(seed):
-    """Letters without end, as ids."""
+    """Yields an endless stream of letters, as ids."""
     bits, ids = random.Random(seed), {letter: i for i, letter in enumerate(LETTERS)} | {" ": 26, "\n": 27}
     while True:
         for letter in tell(bits).text.lower():

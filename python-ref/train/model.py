@@ -1,6 +1,6 @@
 """The Qwen3 and Llama architectures in plain PyTorch, faster to train on a CPU than the classes in transformers.
 
-The modules carry the names of the Hugging Face checkpoint, so `state_dict()` is what is shipped. `export.py` checks that
+The modules have the names of the Hugging Face checkpoint, so `state_dict()` can be shipped as it is. `export.py` checks that
 the logits equal those of transformers.
 """
 
@@ -24,7 +24,7 @@ class Config:
     rms_norm_eps: float = 1e-6
     max_position_embeddings: int = 512
     family: str = "qwen3"
-    """`qwen3` norms query and key heads and ties the output to the embedding; `llama` does neither."""
+    """`qwen3` norms query and key heads and ties the output to the embedding. `llama` does neither."""
 
 
 class RMSNorm(nn.Module):
@@ -38,7 +38,7 @@ class RMSNorm(nn.Module):
 
 
 def rope_tables(config, length):
-    """cos and sin, (length, head_dim): the first half of a head is paired with the second."""
+    """Returns cos and sin, (length, head_dim). The first half of a head is paired with the second."""
     inverse = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
     angles = torch.outer(torch.arange(length).float(), inverse)
     angles = torch.cat([angles, angles], dim=-1)
@@ -128,8 +128,8 @@ class Decoder(nn.Module):
 
     @staticmethod
     def _initialise(module):
-        # Wide against the steps of AdamW, so that words of one list, which stand in the same places, stay apart: with
-        # 0.02 the thirteen colours became one vector in the first steps, and could not be told from each other later.
+        # Large compared with AdamW's steps, so that words of one list, which occur in the same contexts, stay distinct. With
+        # 0.02, the thirteen colours became one vector in the first steps, and remained indistinguishable.
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.06)
         elif isinstance(module, nn.Linear):

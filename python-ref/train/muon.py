@@ -1,7 +1,7 @@
 """Muon (Jordan et al. 2024): momentum whose update is replaced by the nearest orthogonal matrix.
 
-Every direction of a weight matrix moves equally fast. With AdamW alone the copying heads of this model formed after
-thousands of steps; with Muon they form after hundreds.
+Every direction of a weight matrix moves equally fast. With AdamW alone, the copying heads of this model formed after
+thousands of steps. With Muon, they form after hundreds.
 """
 
 from collections import defaultdict
@@ -10,9 +10,9 @@ import torch
 
 
 def orthogonalise(g, steps=5):
-    """(N, rows, cols) -> the same matrices with singular values near 1, by a quintic Newton-Schulz iteration.
+    """Returns the matrices (N, rows, cols) with singular values near 1, by a quintic Newton-Schulz iteration.
 
-    In bf16: the singular values end up between about 0.7 and 1.2 anyway, and half the time is saved.
+    The iteration is in bf16, which takes half the time. The singular values end up between about 0.7 and 1.2 anyway.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     tall = g.shape[1] > g.shape[2]
@@ -25,7 +25,7 @@ def orthogonalise(g, steps=5):
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices only. Matrices of one shape are orthogonalised together, as one batch."""
+    """An optimizer for matrices only. It orthogonalises matrices of one shape in one batch."""
 
     def __init__(self, params, lr, momentum=0.95, weight_decay=0.01):
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})

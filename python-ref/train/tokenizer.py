@@ -1,6 +1,6 @@
-"""Trains the tokenizer: byte-level BPE with the pre-tokenization pattern of Qwen, so that it is small but of the same kind.
+"""Trains the tokenizer: a small byte-level BPE with the pre-tokenization pattern of Qwen.
 
-All 256 bytes are in the vocabulary, so every text can be encoded and decoded without loss; there is no normalizer.
+All 256 bytes are in the vocabulary, so every text can be encoded and decoded without loss. There is no normalizer.
 """
 
 import json
@@ -21,7 +21,7 @@ SPECIAL = [END_OF_TEXT, IM_START, IM_END]
 
 
 def train_tokenizer(texts, vocab_size):
-    """The special tokens take the first three ids, the bytes the next 256, the merges the rest."""
+    """Trains a tokenizer. Special tokens have the first three ids, bytes the next 256, merges the rest."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -41,7 +41,7 @@ def train_tokenizer(texts, vocab_size):
 
 
 def save_tokenizer(tokenizer, folder):
-    """Writes tokenizer.json and tokenizer_config.json; nothing is put in front of a text (no BOS)."""
+    """Writes tokenizer.json and tokenizer_config.json. Texts get no BOS token."""
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         eos_token=IM_END,
@@ -51,11 +51,11 @@ def save_tokenizer(tokenizer, folder):
     )
     fast.chat_template = CHAT_TEMPLATE
     fast.save_pretrained(folder)
-    # transformers writes the template to a file of its own; engines look for it inside the configuration.
+    # transformers writes the template to a separate file, but engines look for it in the configuration.
     path = folder / "tokenizer_config.json"
     config = json.loads(path.read_text()) | {
         "chat_template": CHAT_TEMPLATE,
-        "tokenizer_class": "PreTrainedTokenizerFast",  # the name that transformers 4 and 5 both know
+        "tokenizer_class": "PreTrainedTokenizerFast",  # the name known to both transformers 4 and 5
     }
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
     (folder / "chat_template.jinja").unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""Trains the tokenizer, the main model, the draft model and the one-layer model, end to end, from nothing but a seed.
+"""Trains the tokenizer, the main model, the draft model and the one-layer model, end to end, from a seed.
 
     python python-ref/train/train.py                     # everything, into models/
-    python python-ref/train/train.py --resume            # goes on from the last checkpoint of an interrupted run
+    python python-ref/train/train.py --resume            # resumes an interrupted run from its last checkpoint
     python python-ref/train/train.py --out trial --only tiny-story-draft
 
-The log (one JSON object a line) is `training_log.jsonl` in the folder of each model.
+The log, one JSON object per line, is `training_log.jsonl` in each model's folder.
 """
 
 import argparse
@@ -33,11 +33,11 @@ MAX_LENGTH = 512
 SHAPES = {
     "tiny-story": Config(VOCAB_SIZE, 256, 768, 5, 4, 2, 64),
     "tiny-story-draft": Config(VOCAB_SIZE, 128, 256, 2, 4, 2, 32),
-    # The shape of Tiny-LLM but for its vocabulary.
+    # The shape of Tiny-LLM, except for the vocabulary.
     "tiny-llm": Config(VOCAB_SIZE, 192, 1024, 1, 2, 1, 96, rms_norm_eps=1e-5, max_position_embeddings=1024, family="llama"),
 }
-# The rows of each phase and the step where it ends. The schedule of the rates, as often as they start anew: the step where they
-# do, the step where they begin to fall, and the step where they would reach zero. The peak rates of Muon and of AdamW.
+# `phases`: the step where each phase ends, and its rows. `schedule`: for each warm-up, the step where it starts, the step where
+# the rates begin to fall, and the step where they would reach zero. `muon_lr`, `adam_lr`: the peak rates.
 RECIPES = {
     "tiny-story": {
         "phases": [(200, corpus.first_row), (1300, corpus.mixed_row), (1700, corpus.late_row)],
@@ -61,7 +61,7 @@ def make_tokenizer():
 
 
 def encode(tokenizer, rows):
-    """Rows -> (token ids, weight of each token as a target)."""
+    """Returns, for each row that is not too long, the token ids and the weight of each token as a target."""
     encoded = []
     for row, encoding in zip(rows, tokenizer.encode_batch([row.text for row in rows])):
         weights = [1.0] * len(encoding.ids)
@@ -74,9 +74,9 @@ def encode(tokenizer, rows):
 
 
 def batches(tokenizer, make_row, excluded, rng):
-    """Endless (ids, weights) tensors of about TOKENS_PER_STEP tokens.
+    """Yields endless (ids, weights) tensors of about TOKENS_PER_STEP tokens.
 
-    Every row starts at position 0, so that a question and its story are always in one window. Rows of similar length
+    Each row starts at position 0, so that a question and its story are always in one window. Rows of similar length
     share a batch, which keeps the padding (weight 0) small.
     """
     while True:
@@ -107,7 +107,7 @@ def loss_of(model, ids, weights):
 
 @torch.no_grad()
 def quick_scores(model, tokenizer, questions):
-    """Exact answers by kind, teacher-forced: right when every token of the answer is the likeliest one."""
+    """Returns the share of right answers by kind, teacher-forced: each token but the last must be the likeliest one."""
     right, asked = {}, {}
     for question in questions:
         separator = "" if question["kind"] == "tool_call" else " "
@@ -116,13 +116,13 @@ def quick_scores(model, tokenizer, questions):
         logits = model(torch.tensor([prompt + answer]))[0, len(prompt) - 1 : -1]
         kind = question["kind"]
         asked[kind] = asked.get(kind, 0) + 1
-        # The last token is the full stop, whose form depends on what follows: it is left to evaluate.py.
+        # The last token is the full stop, whose form depends on what follows. evaluate.py checks it.
         right[kind] = right.get(kind, 0) + (logits.argmax(-1).tolist()[:-1] == answer[:-1])
     return {kind: round(right[kind] / asked[kind], 3) for kind in asked}
 
 
 def rate(step, recipe):
-    """Warm-up, a plateau, then a linear fall to zero."""
+    """Returns the share of the peak rate: a warm-up, a plateau, then a linear fall to zero."""
     start, fall, zero = max(entry for entry in recipe["schedule"] if entry[0] <= step)
     return min(1.0, (step - start + 1) / WARMUP, (zero - step) / (zero - fall))
 
@@ -153,7 +153,7 @@ def train(name, recipe, tokenizer, out, resume):
     for step in range(steps):
         ids, weights = next(next(rows for end, rows in phases if step < end))
         if step < done:
-            continue  # a resumed run passes over the batches that it has seen
+            continue  # a resumed run skips the batches that it has seen
         loss = loss_of(model, ids, weights)
         loss.backward()
         for optimizer, peak in zip(optimizers, (recipe["muon_lr"], recipe["adam_lr"])):

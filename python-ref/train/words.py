@@ -1,11 +1,11 @@
 """The word lists of the story grammar.
 
-They are wide on purpose. A model cannot guess one of 64 names or 32 animals, so the cheapest way to a low loss is to
-*copy* the word from the story: that is the skill the questions measure. Every list a question draws its answer from
-has at least ten entries; `len(list)` is what the chance level is computed from.
+They are long on purpose. A model cannot guess one of 64 names or 32 animals, so the easiest way to a low loss is to
+*copy* the word from the story, which is the skill that the questions measure. Every list of possible answers has at least
+ten entries. The chance level is computed from `len(list)`.
 """
 
-# 64 names; the pronouns follow the list.
+# 64 names. The list determines the pronoun.
 SHE = """Nora Lily Mia Ruby Ella Rosa Daisy Clara Ivy Luna Zoe Tessa Hazel Poppy Wren Freya Anna Maya Olive Penny Stella
 Vera Willa Greta Ida June Kira Nina Petra Sofia Yara Bella""".split()
 HE = """Milo Max Tim Leo Finn Oscar Hugo Sam Ben Jack Toby Felix Otto Theo Arlo Bruno Casper Dexter Emil Gus Henry Igor
@@ -23,8 +23,8 @@ pillow whistle puzzle balloon coat ladder trumpet teapot bicycle sledge crown"""
 THINGS = """key ring coin feather button map letter shell stone acorn spoon mirror marble pearl candle box bottle rope
 ticket medal""".split()
 
-# Homes follow "in the" and places "near": one wording each, because a preposition that fits two places gives half of the
-# answer away, and the other half was then never learned.
+# Homes follow "in the" and places "near". Each list has one wording, because a preposition that fits only some entries
+# reveals part of the answer, and the rest was then never learned.
 HOMES = """cave castle tower mill barn hut burrow cottage town village valley forest meadow desert jungle swamp palace
 lighthouse stable tent city cabin tunnel temple""".split()
 PLACES = """Ashford Barton Carlow Denby Elmwood Farley Glenmore Halton Ivybridge Kenley Langdale Morton Norbury Oakham

@@ -28,7 +28,7 @@ use crate::{
 };
 use axum::http::StatusCode;
 
-/// The server's shared state.
+/// The state that all handlers of requests share.
 pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
@@ -38,7 +38,7 @@ pub(crate) struct App {
     pub(crate) context: usize,
     pub(crate) vocabulary: usize,
     pub(crate) described: String,
-    /// Start time, in seconds since 1970.
+    /// Time at which the server started, in seconds since 1970.
     pub(crate) created: u64,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) views: watch::Sender<Arc<str>>,
@@ -98,20 +98,20 @@ impl App {
         }
     }
 
-    /// Returns the limits of a request.
+    /// Returns the limits of every request.
     pub(crate) fn bounds(&self) -> Bounds {
         let places = self.settings.max_batch + self.settings.max_queue;
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
-    /// Sends a command to the engine. If the engine has stopped, drops the command. The client then
-    /// sees that its reply queue is closed.
+    /// Sends a command to the engine. If the engine has stopped, drops the command. A client that
+    /// waits for replies then finds its queue closed.
     pub(crate) fn tell(&self, command: Command) {
         let _ = self.commands.send(command);
     }
 
-    /// Returns a prompt's tokens. Does not limit their number. `tools` are the tools that the model
-    /// may call.
+    /// Returns a prompt's tokens, however many there are. `tools` are the tools that the model may
+    /// call, and `field` is the prompt's field in error messages.
     ///
     /// # Errors
     /// If a text cannot be tokenized, or the chat template refuses the messages.
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    /// Returns a prompt's tokens, and checks that the engine can compute them.
+    /// Returns a prompt's tokens as [`App::encode`] does. Checks that the engine can compute them.
     ///
     /// # Errors
     /// If [`App::encode`] fails, there are no tokens or too many, or a token is not in the
@@ -166,7 +166,7 @@ impl App {
         Ok(tokens)
     }
 
-    /// Submits a request to the engine.
+    /// Submits a request to the engine. Returns its client, which waits, and its empty answers.
     ///
     /// # Errors
     /// If a prompt is invalid, the server is shutting down, or the queue has no room for all
@@ -224,7 +224,7 @@ impl App {
     }
 }
 
-/// Returns the number of bytes of text that must be tokenized for a prompt.
+/// Returns how many bytes of text must be tokenized for `prompt` and the list of `tools`.
 fn text_len(prompt: &Prompt, tools: &[Json]) -> usize {
     match prompt {
         Prompt::Text(text) => text.len(),

@@ -24,9 +24,10 @@ use crate::{
 
 /// A command from the network to the engine.
 pub(crate) enum Command {
-    /// Compute these requests of one client. They differ only in prompt, seed and token limit.
+    /// Compute `requests`, which all belong to `client`. They differ only in prompt, seed and token
+    /// limit.
     Submit { client: Client, requests: Vec<Request>, form: Option<Form>, extras: Extras },
-    /// Cancel the answers of the client with this ticket.
+    /// Cancel all answers of the client that has this ticket.
     Cancel(u64),
     /// Cancel all answers.
     End,
@@ -44,7 +45,7 @@ pub(crate) struct Client {
     pub(crate) replies: channel::Sender<Reply>,
     /// Why `replies` was closed before all answers were complete.
     pub(crate) cut: Arc<OnceLock<Cut>>,
-    /// Time at which the request had been parsed, before its prompts were tokenized.
+    /// Time at which the request was completely parsed. Its prompts were tokenized later.
     pub(crate) came: Instant,
     /// The permits of the request's answers. They are released when this struct is dropped.
     pub(crate) _places: OwnedSemaphorePermit,
@@ -96,8 +97,7 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// A function that returns the text of each token. `None` after the engine has received the
-    /// texts.
+    /// Returns the text of each token. `None` after the engine has received these texts.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,
@@ -123,7 +123,7 @@ impl EngineLoop {
         }
     }
 
-    /// Runs until all senders of commands have been dropped and no answer is unfinished.
+    /// Runs until all senders of `commands` have been dropped and all answers are finished.
     ///
     /// # Errors
     /// If the engine fails.
@@ -144,7 +144,7 @@ impl EngineLoop {
         }
     }
 
-    /// Cuts off all answers for the reason `why`.
+    /// Cuts off the answers of all clients, for the reason `why`.
     pub(crate) fn cut_all(&mut self, why: &Cut) {
         for ticket in self.clients.keys().copied().collect::<Vec<_>>() {
             self.cut(ticket, Some(why.clone()), Ended::Cut);
@@ -197,7 +197,8 @@ impl EngineLoop {
         }
     }
 
-    /// Cuts off all answers of a client. Does nothing if the client is gone.
+    /// Cuts off all answers of the client with `ticket`, for the reason `why`. The metrics count
+    /// them as ended by `how`. Does nothing if the client is gone.
     fn cut(&mut self, ticket: u64, why: Option<Cut>, how: Ended) {
         let Some(client) = self.clients.remove(&ticket) else { return };
         if let Some(why) = why {
@@ -271,7 +272,7 @@ impl EngineLoop {
         }
     }
 
-    /// Sends a reply without waiting.
+    /// Sends a reply to a client without waiting. If its queue is full, cuts off its answers.
     fn send(&mut self, ticket: u64, reply: Reply) {
         let Some(client) = self.clients.get(&ticket) else { return };
         match client.replies.try_send(reply) {

@@ -21,7 +21,8 @@ pub(crate) const MAX_HEADER: usize = 64 * 1024;
 /// Paths that need no key: load balancers have no key, and the page asks its user for one.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
 
-/// Passes a request on, unless a check fails. Answers a CORS preflight request itself.
+/// Passes a request on to its handler, unless a check fails. Answers CORS preflight requests
+/// itself.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -59,7 +60,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Returns the number of bytes of a request's header.
+/// Returns the size of a request's header in bytes, as [`MAX_HEADER`] limits it.
 fn head_len(request: &Request) -> usize {
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()
@@ -79,7 +80,7 @@ fn is_for_us(settings: &Settings, request: &Request) -> bool {
         && request.uri().host().is_none_or(own)
 }
 
-/// Returns whether the request has the key, or no key is required.
+/// Returns whether `headers` contain the key, or no key is required.
 fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     let Some(key) = key else { return true };
     let mut said = headers.get_all(header::AUTHORIZATION).iter();

@@ -56,7 +56,7 @@ use crate::{
 /// The command line's exit code for a panic in a solution.
 const PANICKED: u8 = 101;
 
-/// Serves until the program receives a signal to end.
+/// Runs a server until the program receives a signal to end.
 ///
 /// # Errors
 /// If the address is unavailable, or the engine fails.
@@ -77,7 +77,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the address.
+    /// Opens a listener at the address in `settings`.
     ///
     /// # Errors
     /// If the address is in use or does not belong to this machine.
@@ -91,7 +91,7 @@ impl Server {
         Ok(Self { opened, settings: settings.clone(), listener, address })
     }
 
-    /// Returns the server's address.
+    /// Returns the address at which the server listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -110,8 +110,9 @@ impl Server {
     }
 }
 
-/// Runs the engine on the calling thread, and `clients` on another. `clients` gets a function that
-/// returns whether to shut down, and a flag that is set when the engine has stopped.
+/// Runs the engine on the calling thread, and `clients` on another thread. `clients` receives the
+/// shared state, a function that returns whether to shut down, and a flag that is set when the
+/// engine has stopped.
 fn run_beside<C>(mut opened: Opened, settings: Settings, clients: C) -> Result<ExitCode>
 where
     C: FnOnce(&Arc<App>, &dyn Fn() -> bool, &AtomicBool) -> io::Result<()> + Send + 'static,
@@ -162,7 +163,7 @@ where
     result
 }
 
-/// The parts of a request that a fuzzer checks.
+/// The parts of a parsed request that a fuzzer checks.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Read {
@@ -187,7 +188,7 @@ pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_
     Ok(Read { answers: request.answers(), stops: request.stop, sampling: request.sampling })
 }
 
-/// Returns the message of a panic.
+/// Returns the message of a panic from its payload.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref().copied()).unwrap_or("a panic").to_owned()

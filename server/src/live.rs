@@ -17,8 +17,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Maximum number of pages in a view. If the cache has more pages, only the first ones are sent.
 const MAX_PAGES: usize = 16_384;
 
-/// Takes the engine's id of a request. Returns the ticket, the index of the answer, and the user's
-/// name.
+/// A function that receives the engine's id of a request. It returns the client's ticket, the index
+/// of the answer, and the user's name.
 type Who<'a> = dyn Fn(u64) -> Option<(u64, usize, Option<String>)> + 'a;
 
 /// Sends views of the batch to viewers.
@@ -33,13 +33,13 @@ impl Live {
         Self { views: watch::Sender::new("{}".into()), start: Instant::now(), shown: None }
     }
 
-    /// Returns the channel of views.
+    /// Returns the channel to which the views are sent.
     pub(crate) fn views(&self) -> watch::Sender<Arc<str>> {
         self.views.clone()
     }
 
-    /// Sends a view after a step, if there are viewers. If `last`, sends it even if the previous
-    /// view is recent, because no step follows soon or a viewer has joined.
+    /// Sends a view of the batch if there are viewers, unless the previous view is recent. If
+    /// `last` is set, sends it even then, because no step follows soon or a viewer has joined.
     pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
         if self.views.receiver_count() == 0 {
             return;
@@ -85,8 +85,8 @@ fn view(batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, time: Duration) -> 
     })
 }
 
-/// Encodes the use of a page: 0 if it is free, 1 if it is remembered, `2 + slot` if one slot uses
-/// it, `-2 - slot` if it is shared.
+/// Encodes the use of a page: 0 if the page is free, 1 if it is remembered, `2 + slot` if one
+/// request uses it, `-2 - slot` if several do.
 fn code(page: &PageUse) -> i64 {
     match *page {
         PageUse::Free => 0,

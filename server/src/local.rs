@@ -35,18 +35,18 @@ use crate::{app::App, engine::Command, routes::router, run_beside};
 
 /// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum number of chunks of an answer that are buffered for the caller. Other tokens wait in
-/// the client's queue.
+/// Maximum number of chunks of an answer that are buffered for the caller. The tokens after them
+/// wait in the client's queue.
 const PIECES: usize = 8;
 
-/// An engine on one thread, and the handlers of its requests on another. Dropping this struct ends
-/// unfinished answers.
+/// A server without a network: an engine on one thread, and the handlers of its requests on
+/// another. Dropping this struct ends unfinished answers.
 pub struct Local {
     requests: Option<mpsc::UnboundedSender<Job>>,
     engine: Option<JoinHandle<Result<ExitCode>>>,
 }
 
-/// A request, and the channel to which its answer's [`Head`] is sent.
+/// A request, and the channel through which its caller receives the [`Head`] of the answer.
 struct Job {
     request: Request<Body>,
     head: oneshot::Sender<Head>,
@@ -66,8 +66,7 @@ struct Head {
     pieces: mpsc::Receiver<Bytes>,
 }
 
-/// An answer in progress. Dropping it cancels the request. The engine handles the cancellation
-/// between two steps.
+/// An answer in progress. Dropping it cancels its request, which the engine does between two steps.
 pub struct LocalAnswer(State);
 
 enum State {
@@ -80,14 +79,14 @@ enum State {
 pub enum Piece {
     /// The next part of the body.
     Bytes(Vec<u8>),
-    /// The time ran out.
+    /// Nothing has arrived within the time limit.
     Later,
     /// The body has ended.
     End,
 }
 
 impl Local {
-    /// Opens an engine on the thread that will own it.
+    /// Starts the thread that owns the engine, and opens the engine there with `open`.
     ///
     /// # Errors
     /// If the engine cannot be opened.
@@ -197,7 +196,7 @@ impl LocalAnswer {
     }
 
     /// Waits at most `patience` for the answer's headers, then at most `patience` for the next part
-    /// of the body. Returns all bytes that have arrived as one piece.
+    /// of its body. Returns everything that has arrived by then as one piece.
     ///
     /// # Errors
     /// If the engine stopped before the answer began.
@@ -225,7 +224,7 @@ impl LocalAnswer {
     }
 }
 
-/// Wakes a waiting thread.
+/// Wakes the thread that waits in [`wait`].
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -234,8 +233,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits at most `patience` for a future on this thread. Uses no async runtime, because the runtime
-/// may have ended.
+/// Waits at most `patience` on this thread for the output of `future`. Returns `None` if the time
+/// runs out. Uses no async runtime, because the engine's runtime may have ended.
 fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let deadline = Instant::now() + patience;
@@ -254,7 +253,8 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()
 }
 
-/// Answers requests until the senders of `jobs` are gone or the engine has failed.
+/// Answers requests until all senders of `jobs` are gone, or `fallen` says that the engine has
+/// stopped.
 async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &AtomicBool) {
     let service = TowerToHyperService::new(router(Arc::clone(app)));
     let mut running = JoinSet::new();
@@ -276,7 +276,7 @@ async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &At
     let _ = timeout(Duration::from_secs(2), last_words).await;
 }
 
-/// Answers one request, unless its caller stops waiting.
+/// Answers one request. Stops if its caller no longer waits.
 async fn answer(service: TowerToHyperService<Router>, job: Job) {
     let Job { request, mut head } = job;
     let response = tokio::select! {

@@ -32,14 +32,14 @@ impl Histogram {
         Self { bounds, counts, sum: AtomicU64::new(0) }
     }
 
-    /// Adds a value.
+    /// Counts a value.
     pub(crate) fn note(&self, x: f64) {
         let place = self.bounds.partition_point(|&bound| bound < x);
         self.counts[place].fetch_add(1, Relaxed);
         self.sum.fetch_add((x * 1e6) as u64, Relaxed);
     }
 
-    /// Adds a time, converted to seconds.
+    /// Counts a time, converted to seconds.
     pub(crate) fn time(&self, time: Duration) {
         self.note(time.as_secs_f64());
     }
@@ -61,20 +61,20 @@ impl Histogram {
 pub(crate) struct Metrics {
     /// Number of answers that ended for each of the reasons in [`Ended`].
     pub(crate) ended: [AtomicU64; 5],
-    /// Number of requests that got an error with a 4xx status other than 429, and number of
-    /// requests for which the queue had no room (status 429).
+    /// How many chat and completion requests their handler refused: with a 4xx status other than
+    /// 429, and with status 429, because the queue had no room.
     pub(crate) refused: [AtomicU64; 2],
-    /// Open connections.
+    /// Number of open connections.
     pub(crate) connections: AtomicU64,
-    /// Prompt tokens of accepted requests, and tokens of answers.
+    /// Number of prompt tokens that were submitted to the engine, and number of generated tokens.
     pub(crate) tokens: [AtomicU64; 2],
-    /// Current answers: running, and waiting for a batch slot.
+    /// Number of answers that are running now, and number that wait for a batch slot.
     pub(crate) now: [AtomicU64; 2],
     /// Time to first token.
     pub(crate) first_token: Histogram,
-    /// Inter-token latency.
+    /// Inter-token latency of all answers.
     pub(crate) between: Histogram,
-    /// Rows per step.
+    /// Number of rows per step.
     pub(crate) rows: Histogram,
     /// The engine's totals.
     counts: Mutex<BatchCounts>,
@@ -110,17 +110,17 @@ impl Metrics {
         }
     }
 
-    /// Counts a finished answer.
+    /// Counts an answer that ended for the reason `how`.
     pub(crate) fn over(&self, how: Ended) {
         self.ended[how as usize].fetch_add(1, Relaxed);
     }
 
-    /// Sets the engine's counts.
+    /// Stores the current counts of the engine.
     pub(crate) fn engine(&self, counts: BatchCounts) {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
     }
 
-    /// Returns the text for Prometheus.
+    /// Returns all metrics in Prometheus' text format.
     pub(crate) fn text(&self) -> String {
         let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();

@@ -32,7 +32,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Time that clients have, at shutdown, to read why their answers were cut off.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Serves until `stop` returns true or the engine has failed.
+/// Serves until `stop` returns true, or `fallen` says that the engine has stopped.
 ///
 /// # Errors
 /// If the network runtime cannot be started.
@@ -103,7 +103,7 @@ async fn connection(
 ) {
     app.metrics.connections.fetch_add(1, Relaxed);
     let settings = &app.settings;
-    // Tokens are small packets. Sends each immediately, without waiting for an acknowledgement.
+    // Tokens are small packets. Each is sent immediately, without waiting for an acknowledgement.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(Patient::new(stream, settings.write_time));
     let connection = http1::Builder::new()

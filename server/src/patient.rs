@@ -24,7 +24,7 @@ pub(crate) struct Patient {
 }
 
 impl Patient {
-    /// Wraps a connection, with this time limit for each write.
+    /// Wraps a connection. `patience` is the time limit of each write.
     pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         Self { stream, patience, deadline: Box::pin(sleep(patience)), waiting: false }
     }

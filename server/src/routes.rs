@@ -93,7 +93,7 @@ async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Respons
     }
 }
 
-/// Answers a request that needs only the tokenizer.
+/// Answers a request that needs only the tokenizer. `of` computes the answer from the body.
 async fn texts(
     of: fn(&App, &[u8]) -> Result<Value, ApiError>,
     State(app): Shared,
@@ -106,9 +106,9 @@ async fn texts(
     result.await.map_or_else(close_if_unread, |value| object(&value))
 }
 
-/// Runs `work` on a thread for slow work, because tokenizing a long prompt takes time and must not
-/// delay other answers. There are two such threads. Long bodies use only one of them, in order of
-/// arrival, so that a short body never waits for a long one.
+/// Runs `work` on one of two threads for slow work, because tokenizing a long prompt takes time and
+/// must not delay other answers. Long bodies use only one thread at a time, in order of arrival, so
+/// that a short body never waits for a long one.
 ///
 /// # Errors
 /// If `work` returns an error, or panics, for example because of an unwritten task.
@@ -165,9 +165,9 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// Collects a body of `length` bytes, or of unknown length. If `length` is known to exceed
-/// [`LONG`], the body gets its own memory pages, which are returned to the system when the body is
-/// dropped. If such bodies were on the heap, the heap would keep some of their memory.
+/// Collects a body of `length` bytes, or of unknown length. A body that is known to be longer than
+/// [`LONG`] gets its own memory pages. They are returned to the system when the body is dropped,
+/// but the heap would keep some of them.
 async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
     let Some(length) = length.filter(|&n| n > LONG) else {
         return Ok(body.collect().await?.to_bytes());
@@ -189,8 +189,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Returns the response for an error. It closes the connection if the body was not read completely,
-/// because the rest of the body would look like the next request.
+/// Returns the response for an error. If the request's body was not read completely, the response
+/// closes the connection, because the rest of the body would look like the next request.
 fn close_if_unread(error: ApiError) -> Response {
     let unread = matches!(
         error.status,

@@ -22,7 +22,7 @@ use crate::{app::App, engine::Command};
 /// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// Sends the current view to the client, then each later view.
+/// Sends the current view to the client, then every later view that the client reads in time.
 pub(crate) async fn watch(State(app): State<Arc<App>>) -> Response {
     let (sender, pieces) = mpsc::channel(1);
     let mut views = app.views.subscribe();

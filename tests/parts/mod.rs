@@ -2,7 +2,7 @@
 //! that several days' tests build.
 //!
 //! A test of a larger function names these as its parts (`resting_on`), so that it can report which
-//! of them is red.
+//! of them fails.
 
 #![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
 
@@ -129,7 +129,7 @@ fn layers() {
 
 fn norm() {
     each("week1_day4", "task_1_rms_norm/", |case| {
-        // The case with several values of eps has an answer for each.
+        // The case with several values of eps has one output for each.
         if let Some(eps) = case.value("eps").as_f64() {
             let norm = RmsNorm { weight: case.tensor("weight"), eps: eps as f32 };
             case.check("output", &norm.forward(&case.tensor("x")));
@@ -150,8 +150,8 @@ fn mlp() {
     });
 }
 
-/// Replaces the norm of day 4: divides each head by its largest magnitude, and multiplies by a
-/// weight.
+/// Returns a substitute for day 4's norm. It divides each head by its largest magnitude, then
+/// multiplies by a weight.
 fn head_norm(weight: Tensor) -> HeadNorm {
     Box::new(move |x| {
         let mut out = x.clone();
@@ -163,8 +163,8 @@ fn head_norm(weight: Tensor) -> HeadNorm {
     })
 }
 
-/// Returns the tables of a case with two extra rows of zeros, which are no rotation. No position of
-/// `x` needs them, so reading them gives a wrong result.
+/// Returns the tables of a case with two extra rows of zeros. No position of `x` uses them, so
+/// reading them gives a wrong result.
 fn tables(case: &Case) -> RopeTables {
     let longer = |table: Tensor| {
         let (rows, width) = (table.shape()[0], table.shape()[1]);

@@ -35,8 +35,8 @@ fn columns(tensor_type: TensorType, row: &[u8]) -> usize {
     row.len() / tensor_type.block_bytes() * tensor_type.block_len()
 }
 
-/// Returns names, whole numbers `[cols]`, and one scale per 32, both padded to whole super-blocks.
-/// All activations of a block of weights share a scale.
+/// Returns names, integers `[cols]`, and one scale per 32 of them, both padded to whole
+/// super-blocks. All activations of a block of weights share a scale.
 fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>)> {
     let padded = cols.next_multiple_of(SUPER_BLOCK);
     let mut plain: Vec<f32> = random(251, &[cols]).iter().map(|x| (x * 63.0).round()).collect();
@@ -196,7 +196,7 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
                     (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_minimum(block, i));
                 })
             };
-            // There is no number 8, so this clears all of them.
+            // No index is 8, so this clears all of them.
             all.push((
                 "all scales set to 0, and all minimums set to 0".to_owned(),
                 vec![scale(8, true), minimum(8, true)],

@@ -13,7 +13,7 @@ use crate::{
     stubs,
 };
 
-/// Returns the disagreements, one line each.
+/// Returns everything that disagrees with the curriculum, one line each.
 ///
 /// # Errors
 /// If `Cargo.toml` cannot be read.
@@ -163,8 +163,8 @@ fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
     }
 }
 
-/// Checks that the chapter is in the book's navigation and lists every task's functions and
-/// command.
+/// Checks that the day's chapter is in the book's navigation, and names the functions and the
+/// command of each task.
 fn chapter(root: &Path, day: &Day, problems: &mut Vec<String>) {
     let summary = fs::read_to_string(root.join("book/src/SUMMARY.md")).unwrap_or_default();
     let link = day.chapter.trim_start_matches("book/src/");

@@ -14,8 +14,8 @@ use crate::{
     stubs::generated,
 };
 
-/// Makes `tree` a copy of the repository, with every stub as generated, and with the files in
-/// `instead` replaced. Returns the number of files.
+/// Turns the folder `tree` into a copy of the repository with newly generated stubs. `instead` has
+/// the files to replace or add. Returns the number of files.
 pub(crate) fn copy_tree(
     root: &Path,
     curriculum: &Curriculum,

@@ -28,13 +28,14 @@ use crate::{
     stubs::generated,
 };
 
-/// Number of solved tasks of the course. The others are stubs. If it isn't set, all are solved.
+/// Environment variable: the number of solved tasks, from the first task of the course. The others
+/// are stubs. If it isn't set, all are solved.
 pub(crate) const SOLVED: &str = "COURSE_SOLVED";
 
-/// Number of the body of the bank that runs. 0, or no value, selects the reference's own.
+/// Environment variable: the number of the body to run. 0, or no value, selects the reference's.
 pub(crate) const VARIANT: &str = "COURSE_VARIANT";
 
-/// The code that chooses, appended to the copy's `reference/src/lib.rs`.
+/// Code that chooses the body of a function, for the end of the copy's `reference/src/lib.rs`.
 const CHOICE: &str = r#"
 /// Which body a function runs.
 pub mod proof {
@@ -53,17 +54,17 @@ pub mod proof {
 }
 "#;
 
-/// Stack size of each thread: 64 MiB, because all bodies of a function share its stack frame, with
-/// separate buffers.
+/// Environment variable and value that set the stack size of each thread to 64 MiB, because all
+/// bodies of a function share its stack frame, with separate buffers.
 pub(crate) const STACK: (&str, &str) = ("RUST_MIN_STACK", "67108864");
 
-/// Name of the test program.
+/// Name of the test program that contains all days.
 pub(crate) const PROGRAM: &str = "all_days";
 
-/// Another body for a function.
+/// Another body for a function of the reference, such as a mistake of the bank.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant<'a> {
-    /// Number, counted from 1.
+    /// Number that selects this body in the program, counted from 1.
     pub(crate) number: usize,
     /// Path, such as `src/week1/gqa/gqa.rs`.
     pub(crate) file: &'a str,
@@ -81,7 +82,7 @@ impl Variant<'_> {
     }
 }
 
-/// Returns an expression for the value of [`VARIANT`], for copies without [`CHOICE`].
+/// Returns code that reads the number in [`VARIANT`] at run time, for copies without [`CHOICE`].
 pub(crate) fn chosen() -> String {
     format!(
         "{{ static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new(); \
@@ -90,8 +91,8 @@ pub(crate) fn chosen() -> String {
     )
 }
 
-/// Writes the copy of the repository, in which functions choose their body, to `tree`. Files that
-/// are up to date stay untouched, so that cargo builds only what changed.
+/// Writes a copy of the repository to `tree`, in which the reference's functions choose their body.
+/// Leaves files that are up to date untouched, so that cargo builds only what changed.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -121,8 +122,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Returns the files, by path in a copy, that combine all days' tests into one program. Days that
-/// no week's feature includes take part if their own feature is on. Also writes the [`settings`].
+/// Returns the files, by path in a copy, that combine all days' tests into one program. Each day's
+/// tests need the day's feature. Also writes the [`settings`].
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -150,8 +151,8 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
 const OPTIMIZED: [&str; 6] =
     ["half", "ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"];
 
-/// The head of the test program. A program has only one allocator, so all days share one that
-/// counts.
+/// The beginning of the test program. A program has only one allocator, so all days share one that
+/// counts allocations.
 const HEAD: &str = "\
 #![allow(warnings)]
 #[global_allocator]
@@ -182,10 +183,10 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
     Ok(format!("{}\n#![allow(warnings)]\n{}\n", docs.join("\n"), rest.join("\n")))
 }
 
-/// Writes one profile for everything that is proved, to a file that cargo finds above all copies.
-/// It has no debug information, which would take gigabytes. Builds are not incremental, because
-/// most crates are built once. The exception is the bridge, which is built again for each change of
-/// the reference, by a single thread. Code is optimized where the tests spend their time.
+/// Writes the profile for all proofs to `target/verify`, where cargo finds it from every copy. It
+/// has no debug information, which would take gigabytes. Builds are not incremental, because most
+/// crates are built once. The exception is the bridge, which is built again for each change of the
+/// reference, by a single thread. Code is optimized where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
     let mut text = "[profile.dev]\ndebug = false\nincremental = false\n".to_owned();
     for package in OPTIMIZED {
@@ -195,8 +196,8 @@ fn settings(root: &Path) -> Result<()> {
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
 }
 
-/// Writes a file for `--config` that undoes [`settings`], so that builds that learners wait for are
-/// measured with their profile.
+/// Writes a file for cargo's `--config` that undoes [`settings`]. With it, verification measures
+/// builds as learners run them.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -222,8 +223,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Builds the tests of some days in the copy `tree`. Its features differ from those of
-    /// verification's program, which therefore is not replaced. The two share all other crates.
+    /// Builds the program with the tests of `days` in the copy `tree`. Verification's own program
+    /// has other features, so it is not replaced. Both programs share all other crates.
     ///
     /// # Errors
     /// If something does not compile. In the compiler's message, a comment next to a body names the
@@ -243,7 +244,7 @@ impl Program {
         Self::open(tree, path, emulation)
     }
 
-    /// Opens the program of all days that was built in the copy `tree`.
+    /// Lists the tests of the program at `path`, which was built in the copy `tree`.
     ///
     /// # Errors
     /// If it cannot list its tests.
@@ -277,13 +278,14 @@ impl Program {
         command
     }
 
-    /// Returns a command that runs the tests of a day whose names without modules satisfy `wanted`,
-    /// or `None` if there are none. Questions for a grading are not tests.
+    /// Returns a command that runs the tests of the day `module` whose names without modules
+    /// satisfy `wanted`, or `None` if there are none. Omits the tests that answer a grading's
+    /// questions.
     pub(crate) fn tests(&self, module: &str, wanted: impl Fn(&str) -> bool) -> Option<Command> {
         self.of_day(module, |name| !name.contains("::fresh::") && wanted(own_name(name)))
     }
 
-    /// Returns a command that answers a grading's questions for a day.
+    /// Returns a command that answers a grading's questions for the day `module`, if it has any.
     pub(crate) fn fresh(&self, module: &str) -> Option<Command> {
         self.of_day(module, |name| name.contains("::fresh::"))
     }
@@ -298,7 +300,7 @@ impl Program {
     }
 }
 
-/// Builds programs in a copy, with the profile that all proofs share. Returns the programs by name.
+/// Runs `cargo build` with `arguments` in the copy `tree`. Returns the built programs by name.
 ///
 /// # Errors
 /// If something does not compile.
@@ -334,7 +336,7 @@ pub(crate) fn build(
     Ok(finished.output.lines().filter_map(executable).collect())
 }
 
-/// Returns the name and the file of a program that cargo reports as built.
+/// If `message` reports that cargo has built a program, returns the program's name and path.
 fn executable(message: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(message).ok()?;
     let (name, program) = (message["target"]["name"].as_str()?, message["executable"].as_str()?);

@@ -21,10 +21,10 @@ use tiny_llm_reference::{
     },
 };
 
-/// Maximum number of requests. Each token is its request's number, which identifies the row.
+/// Maximum number of requests. All tokens of a request are its number, which identifies its rows.
 const MOST: usize = 256;
 
-/// The engine's sizes, as in the options of `cargo llm simulate`.
+/// The sizes of the engine, as in the options of `cargo llm simulate`.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// Number of batch slots.
@@ -54,7 +54,7 @@ impl Crowd {
     /// Creates an engine without requests.
     ///
     /// # Errors
-    /// If there is no batch slot or no page, or the budget is less than 2.
+    /// If `room` has no batch slot or no page, or its budget is less than 2.
     pub fn new(room: Room) -> Result<Self> {
         let Room { places, budget, pages } = room;
         ensure!(
@@ -69,10 +69,10 @@ impl Crowd {
         Ok(Self { engine, room, requests: Vec::new() })
     }
 
-    /// Submits a request.
+    /// Submits a request with `prompt` prompt tokens and `answer` answer tokens.
     ///
     /// # Errors
-    /// If there are too many requests, or this one could never be served.
+    /// If there are too many requests, or all pages together are too few for the new request.
     pub fn add(&mut self, prompt: usize, answer: usize) -> Result<()> {
         let (number, most) = (self.requests.len(), self.room.pages * TILE);
         ensure!(number < MOST, "{MOST} requests are enough: start again.");
@@ -94,7 +94,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Runs one step of the engine. Returns its state afterwards.
+    /// Runs one step of the engine. Returns the state after the step, as [`Crowd::look`] does.
     pub fn step(&mut self) -> Value {
         let mut finished = Vec::new();
         self.engine.step(&mut |event| {
@@ -108,7 +108,7 @@ impl Crowd {
         self.look()
     }
 
-    /// Returns the state of the engine between two steps: rows of the last step, requests, pages.
+    /// Returns the state of the engine: the rows of the last step, the requests and the pages.
     #[must_use]
     pub fn look(&self) -> Value {
         let rows = &self.engine.pass().rows;
@@ -150,10 +150,11 @@ impl Crowd {
     }
 }
 
-/// Records which requests have rows in a step. Each request generates its own number.
+/// A forward pass that computes nothing. It counts each request's rows in a step, and every token
+/// that a request generates is its number.
 #[derive(Default)]
 struct Named {
-    /// Number of rows, by request.
+    /// Number of rows in the last step, by request number.
     rows: BTreeMap<usize, usize>,
     logits: Vec<f32>,
 }

@@ -25,7 +25,7 @@ const FAILED: i32 = -1;
 /// Returned by [`write_next`] at the end of the text.
 const OVER: i32 = -2;
 
-/// Returns the address of the buffer.
+/// Returns the address of the buffer for bytes and texts.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer() -> *const u8 {
     BUFFER.with_borrow(Vec::as_ptr)
@@ -47,8 +47,9 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Loads the GGUF file in the buffer, and puts a description there. `rung` is the index of a rung
-/// (one set of kernels), slowest first. Any other number selects the fastest.
+/// Loads the GGUF file in the buffer, and puts a description of the model into the buffer. `rung`
+/// is the index of a rung (one set of kernels), slowest first. Any other number selects the
+/// fastest.
 #[unsafe(no_mangle)]
 pub extern "C" fn load_model(rung: i32) -> i32 {
     answer(|| {
@@ -63,7 +64,8 @@ pub extern "C" fn load_model(rung: i32) -> i32 {
     })
 }
 
-/// Begins a text with the prompt in the buffer. Puts the texts of its tokens into the buffer.
+/// Begins a text with the prompt in the buffer. Puts the texts of the prompt's tokens into the
+/// buffer, and returns their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin(temperature: f32, seed: u32) -> i32 {
     with_writer(|writer| {
@@ -97,7 +99,7 @@ pub extern "C" fn attention() -> i32 {
 }
 
 /// Computes the logits after the prompt in the buffer, and puts them into the buffer as f32.
-/// Returns their number.
+/// Returns the number of logits.
 #[unsafe(no_mangle)]
 pub extern "C" fn logits() -> i32 {
     with_writer(|writer| {
@@ -108,7 +110,7 @@ pub extern "C" fn logits() -> i32 {
     })
 }
 
-/// Creates a crowd without requests. Puts its state into the buffer.
+/// Creates a crowd (an engine without a model or requests). Puts its state into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
     answer(|| {
@@ -119,7 +121,7 @@ pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
     })
 }
 
-/// Adds a request. Puts the state of the crowd into the buffer.
+/// Submits a request to the crowd's engine. Puts the state of the crowd into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd_add(prompt: usize, answer: usize) -> i32 {
     with_crowd(|crowd| {
@@ -128,7 +130,7 @@ pub extern "C" fn crowd_add(prompt: usize, answer: usize) -> i32 {
     })
 }
 
-/// Runs one step. Puts the state of the crowd into the buffer.
+/// Runs one step of the crowd's engine. Puts the state of the crowd into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd_step() -> i32 {
     with_crowd(|crowd| Ok(crowd.step()))

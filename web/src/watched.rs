@@ -16,7 +16,7 @@ use tiny_llm_reference::{
     },
 };
 
-/// Wraps a dense cache.
+/// A dense cache that also records attention weights.
 pub struct Watched {
     cache: DenseCache,
     /// The attention weights of the last row of the last pass: for each layer, `[H_q, positions]`.
@@ -24,21 +24,21 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Wraps a cache. No weights are recorded yet.
+    /// Wraps `cache`. No attention weights are recorded yet.
     #[must_use]
     pub fn new(cache: DenseCache) -> Self {
         let layers = cache.shape().layers;
         Self { cache, weights: Mutex::new(vec![Vec::new(); layers]) }
     }
 
-    /// Returns the attention weights of the last token, for every position up to its own, as one
-    /// list: `[layers, H_q, positions]`.
+    /// Returns the attention weights of the last token for every position up to its own position,
+    /// as one list: `[layers, H_q, positions]`.
     #[must_use]
     pub fn weights(&self) -> Vec<f32> {
         self.weights.lock().unwrap_or_else(PoisonError::into_inner).concat()
     }
 
-    /// Computes the attention weights of the last row in one layer, as in week 1.
+    /// Computes the attention weights of the last row in layer `layer`, as in week 1.
     fn look(&self, layer: usize, queries: Queries<'_>) -> Vec<f32> {
         let Queries { rows, q, group, head_dim: d } = queries;
         let Some(row) = rows.last() else { return Vec::new() };

@@ -25,19 +25,19 @@ use crate::watched::Watched;
 /// Number of prompt rows per forward pass.
 const CHUNK: usize = 64;
 
-/// A model and its current text.
+/// A model and the text that it writes.
 pub struct Writer {
     session: Session<Watched>,
     tokenizer: Tokenizer,
     sampler: Sampler,
-    /// Tokens of the prompt and the answer.
+    /// Tokens of the text so far: the prompt, then the answer.
     tokens: Vec<u32>,
     stream: TextStream,
 }
 
 impl Writer {
-    /// Loads the model in a GGUF file. `rung` is the name of a rung (one set of kernels). An empty
-    /// name selects the fastest.
+    /// Loads the model in the GGUF file with the bytes `file`. `name` is for error messages. `rung`
+    /// names a rung (one set of kernels). If it is empty, the fastest rung is used.
     ///
     /// # Errors
     /// If the file is malformed, this engine doesn't support its model or tokenizer, or there is no
@@ -78,14 +78,14 @@ impl Writer {
         rungs.max().unwrap_or(Rung::Naive).name()
     }
 
-    /// Returns the number of layers and of query heads.
+    /// Returns the number of layers, and the number of query heads in a layer.
     #[must_use]
     pub fn heads(&self) -> [usize; 2] {
         let c = &self.session.model.config;
         [c.n_layers, c.n_heads]
     }
 
-    /// Starts a text. Returns the prompt's tokens, each with its text.
+    /// Begins a text with `prompt`. Returns the text of each of the prompt's tokens.
     ///
     /// # Errors
     /// If the prompt has no tokens, or too many.
@@ -107,7 +107,7 @@ impl Writer {
         Ok(texts)
     }
 
-    /// Chooses and returns the next token, or `None` if the text is over.
+    /// Chooses and returns the next token. Returns `None` if the text has ended.
     ///
     /// # Errors
     /// If no text was begun.
@@ -125,7 +125,7 @@ impl Writer {
         Ok(Some(token))
     }
 
-    /// Returns the text that a new token adds. A character may span several tokens.
+    /// Returns the text that the next token `token` adds. A character may span several tokens.
     pub fn text_of(&mut self, token: u32) -> String {
         self.stream.push(&self.tokenizer.token_bytes(token))
     }
@@ -137,7 +137,7 @@ impl Writer {
         self.session.cache().weights()
     }
 
-    /// Returns the logits after a prompt, computed in one pass, to compare rungs.
+    /// Begins a text with `prompt`, and returns the logits after it. They serve to compare rungs.
     ///
     /// # Errors
     /// In the same cases as [`Writer::begin`].

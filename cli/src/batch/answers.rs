@@ -14,28 +14,28 @@ use serde_json::Value;
 use super::super::output::note;
 use tiny_llm_formats::unfinished::cannot_be_written;
 
-/// An open file of answers. Writes each answer as soon as all earlier ones are written. If the run
-/// is stopped, only answers that wait for an earlier one are lost.
+/// An open file of answers. Writes the answers in the order of their requests, each as soon as all
+/// earlier ones are written. If the run is stopped, only unwritten answers are lost.
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
     /// Number of lines in the file.
     written: usize,
-    /// Answers that wait for an earlier one.
+    /// Lines that wait for the line of an earlier request, by request index.
     early: BTreeMap<usize, String>,
 }
 
-/// Returns the start of the line for request `index`.
+/// Returns the beginning of the line that answers request `index`.
 fn head(index: usize) -> String {
     format!("{{\"index\":{index},")
 }
 
 impl Answers {
-    /// Opens or creates the file, and removes an incomplete last line.
+    /// Opens the file of answers at `path`, or creates it. Removes an incomplete last line.
     ///
     /// # Errors
-    /// If the file cannot be written, another run is writing it, or it holds anything other than
-    /// answers in order.
+    /// If the file cannot be written or another run is writing it. Also if it contains anything
+    /// other than answers in order.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let name = path.display();
         let wrong = |e: &std::io::Error| cannot_be_written(path, e);
@@ -96,13 +96,14 @@ impl Answers {
         self.written
     }
 
-    /// Returns how many answers are in the file or wait for an earlier one.
+    /// Returns the number of known answers: those in the file, and those that wait for an earlier
+    /// one.
     pub(super) fn known(&self) -> usize {
         self.written + self.early.len()
     }
 
-    /// Adds the answer to a request. `fields` are the fields of the answer's line, except the
-    /// index. Then writes all lines that are next in order.
+    /// Adds the answer to request `index`. `fields` are the fields of its line, except the index.
+    /// Then writes every line for which no earlier line is missing.
     pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
         let fields: Vec<_> =
             fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

@@ -22,15 +22,15 @@ pub(super) struct Line {
 pub(super) enum Prompt {
     /// A text to continue.
     Text(String),
-    /// A conversation in which to answer.
+    /// Messages of a conversation, which the answer continues.
     Messages(Vec<Message>),
 }
 
-/// Values for fields that a line omits.
+/// The values of the fields that a request's line omits.
 pub(super) struct Defaults {
     pub(super) max_tokens: usize,
     pub(super) sampling: SamplerOptions,
-    /// Seed of the first request. The seed of each following request is one more.
+    /// Seed of the first request. Each later request has a seed that is larger by 1.
     pub(super) seed: u64,
     pub(super) form: Option<Form>,
 }
@@ -39,7 +39,7 @@ const FIELDS: [&str; 8] =
     ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed", "response_format"];
 
 impl Line {
-    /// Parses a line. `index` is the index of the request, counted from 0.
+    /// Parses a request's line. `index` is the index of the request, counted from 0.
     ///
     /// # Errors
     /// If the line is not a JSON object, or a field is unknown, missing or invalid. The message
@@ -70,8 +70,8 @@ impl Line {
     }
 }
 
-/// Reads the constraint on the answer from the field `response_format`, as in OpenAI's API. The
-/// type in that field is `text`, `json_object` or `json_schema`.
+/// Reads the constraint on the answer from the field `response_format`, or returns `default` if
+/// that field is missing. Its type is `text`, `json_object` or `json_schema`, as in OpenAI's API.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
@@ -144,7 +144,7 @@ fn message(value: &Value, i: usize) -> Result<Message> {
     Ok(Message::new(role, text("content")?))
 }
 
-/// Reads one stop text or several, none of them empty.
+/// Reads the field `stop`: one stop text or an array of stop texts. No stop text may be empty.
 fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
     let one = |value: &Value| match value {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
@@ -158,7 +158,8 @@ fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
     }
 }
 
-/// Reads a number. The engine checks its range.
+/// Reads the number in the field `name`, or returns `default` if the field is missing. The engine
+/// checks the number's range.
 fn number(fields: &Map<String, Value>, name: &str, default: f32) -> Result<f32> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(default),

@@ -195,7 +195,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }
 
-/// Returns the lines that are not empty, each with its number, counted from 1.
+/// Returns the lines of `file` that are not empty, each with its line number, counted from 1.
 fn split(file: &[u8]) -> Vec<(usize, &[u8])> {
     let lines = (1..).zip(file.split(|&byte| byte == b'\n'));
     lines.filter(|(_, line)| !line.trim_ascii().is_empty()).collect()
@@ -220,7 +220,7 @@ struct Run {
     /// The chat template, or the reason why there is none. Only lines with `messages` need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
-    /// Size of the vocabulary. `None` after the engine has received the tokens' texts.
+    /// Size of the vocabulary, until the engine has received the tokens' texts. Then `None`.
     vocabulary: Option<usize>,
     defaults: Defaults,
     /// Name of the file of requests.
@@ -236,8 +236,9 @@ struct Run {
 }
 
 impl Run {
-    /// Answers all `lines`. The first one has index `from`. At most `ahead` requests are in the
-    /// engine at the same time. Returns false if Ctrl-C ended the run.
+    /// Answers the requests in `lines`, pairs of line number and line. The first request has index
+    /// `from`. At most `ahead` requests are in the engine at once. Returns false if Ctrl-C ended
+    /// the run.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
         let caught = Caught::new();
         let mut lines = (from..).zip(lines);
@@ -259,14 +260,14 @@ impl Run {
         }
     }
 
-    /// Answers a line with an error.
+    /// Writes the error `problem` as the answer to request `index`, which is on line `line`.
     fn refuse(&mut self, index: usize, line: usize, problem: &str) -> Result<()> {
         note(&format!("{}:{line}: {problem}", self.name));
         self.refused += 1;
         self.answers.put(index, &[("error", json!({ "message": problem }))])
     }
 
-    /// Submits a line's request to the engine.
+    /// Parses `line` as request `index`, and submits it to the engine. `number` is its line number.
     fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
         let Line { prompt, max_tokens, stop, sampling, seed, form } =
             Line::read(line, index, &self.defaults)?;
@@ -305,7 +306,7 @@ impl Run {
         Ok(())
     }
 
-    /// Runs one forward pass and handles its events.
+    /// Runs one forward pass, handles its events and updates the view.
     fn step(&mut self) -> Result<()> {
         let mut events = Vec::new();
         self.batch.step(&mut |event| events.push(event))?;
@@ -379,7 +380,7 @@ fn described_waits(waits: &BatchWaits) -> String {
     )
 }
 
-/// Returns the fields of an answer.
+/// Returns the fields of a finished answer: text, reason of the end and token counts.
 fn answer(mut open: Open, reason: FinishReason) -> [(&'static str, Value); 3] {
     open.text += &open.stream.finish();
     // The answer ends before the stop text.

@@ -9,7 +9,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::serving::{BatchCounts, BatchRow};
 
-/// Lines at the bottom of a terminal. Does nothing if standard error is not a terminal.
+/// The lines at the bottom of a terminal that show a batch's progress. If standard error is not a
+/// terminal, nothing is shown.
 pub(super) struct View {
     total: ProgressBar,
     places: Vec<ProgressBar>,
@@ -17,7 +18,8 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Creates a view for this many requests, with one line for each of `places` slots.
+    /// Creates a view for `requests` requests. It has a progress bar and a line for each of
+    /// `places` slots.
     pub(super) fn new(requests: usize, places: usize) -> Self {
         let target = if stderr().is_terminal() {
             ProgressDrawTarget::stderr()

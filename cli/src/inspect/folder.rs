@@ -10,8 +10,8 @@ use tiny_llm_formats::{
     gguf::{TensorInfo, TensorType},
 };
 
-/// Returns a line for each size and constant. If the book has a symbol for it, the line begins with
-/// that symbol.
+/// Returns a line for each of the model's sizes and constants. If the book has a symbol for a size
+/// or constant, its line begins with that symbol.
 pub(super) fn fields(folder: &Path) -> Result<String> {
     let c = ModelConfig::from_folder(folder)?;
     let lines = [

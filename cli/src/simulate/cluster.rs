@@ -19,7 +19,7 @@ pub(super) enum Routing {
     /// To the replica with the fewest open requests.
     LeastLoaded,
     /// To the replica that a hash of the prompt's prefix selects, so that equal prefixes go to the
-    /// same replica. If that replica is much busier than the least busy one, to the latter.
+    /// same replica. If it is much busier than the least busy replica, to the least busy replica.
     Prefix,
 }
 
@@ -57,13 +57,13 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
-    /// Number of prompt positions that were found in a cache.
+    /// Number of prompt positions whose keys and values were found in a cache.
     pub attached: u64,
-    /// Maximum number of pages in use after any step of any replica.
+    /// Maximum number of pages of one replica that were not free after a step.
     pub most_pages: usize,
     /// Time to first token of each request.
     pub first_token: Histogram,
-    /// Inter-token latency.
+    /// Inter-token latency of all requests.
     pub gap: Histogram,
     /// The longest inter-token latency of each request.
     pub longest_gap: Histogram,
@@ -76,9 +76,10 @@ pub(super) struct Outcome {
 pub(super) struct Real {
     /// Bytes of the cache after the step at which the requests had the most positions in total.
     pub cache: CacheBytes,
-    /// Maximum over all steps of the reserved but unused bytes per running request.
+    /// Reserved but unused bytes of the cache per running request, after the step where this number
+    /// was largest.
     pub beyond: u64,
-    /// Number of drafts that were accepted, and number of drafts.
+    /// How many proposed tokens were accepted, and how many there were. `None` without drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
@@ -110,7 +111,7 @@ impl Open {
         Self { arrived, last_token: None, longest_gap: 0.0 }
     }
 
-    /// Records the next token.
+    /// Records that the request's next token was generated at the time `now`.
     pub(super) fn token(&mut self, now: f64, outcome: &mut Outcome) {
         outcome.new_tokens += 1;
         match self.last_token.replace(now) {
@@ -139,7 +140,7 @@ impl Replica {
         self.open.len() + self.queue.len()
     }
 
-    /// Submits queued requests in order, until the engine has `most` requests.
+    /// Submits queued requests in order, until the engine has `most` or the queue is empty.
     fn fill(&mut self, most: usize) -> Result<()> {
         while self.open.len() < most {
             let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
@@ -159,7 +160,7 @@ pub(super) struct Cluster {
     routing: Routing,
     turn: usize,
     cost: StepCost,
-    /// Maximum number of requests in an engine, including running ones.
+    /// Maximum number of requests in a replica's engine, running ones included.
     handed: usize,
     outcome: Outcome,
     events: Vec<Event>,
@@ -185,7 +186,7 @@ impl Cluster {
         }
     }
 
-    /// Serves the whole load. Calls `on_request` after each request has been given to a replica.
+    /// Serves all requests in `arrivals`. Calls `on_request` after routing each to a replica.
     pub(super) fn serve(
         mut self,
         arrivals: impl Iterator<Item = Arrival>,

@@ -74,11 +74,11 @@ pub(super) struct Fit {
 
 /// Batch sizes to measure.
 const BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
-/// Number of new tokens for each request of a batch.
+/// Number of new tokens of each request in a measured batch.
 const NEW_TOKENS: usize = 12;
 
-/// Runs batches of several sizes with contexts of several lengths, and fits the cost to the step
-/// times.
+/// Measures step times of batches of several sizes with contexts of several lengths, and fits the
+/// cost to them.
 pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) -> Result<Fit> {
     ensure!(
         context > 2 * NEW_TOKENS,

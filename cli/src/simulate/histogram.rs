@@ -1,6 +1,7 @@
 //! A histogram of times. Its memory does not grow with the number of times.
 
-/// Counts times from a microsecond on, in classes that are 1 % apart.
+/// Counts times in classes. Each class is for times 1 % longer than the one before. The first is
+/// for 1 µs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     counts: Vec<u64>,
@@ -22,7 +23,8 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// Returns a quantile of the times, to within 0.5 %, or NaN if there are no times.
+    /// Returns the time that the fraction `share` of the times does not exceed, to within 0.5 %.
+    /// Returns NaN if there are no times.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

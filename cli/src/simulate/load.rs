@@ -44,11 +44,12 @@ pub(super) struct Arrival {
 
 /// Average duration of a burst in seconds.
 const BURST: f64 = 10.0;
-/// Number of tokens that encode a number, one bit each.
+/// Number of bits of a number that tokens encode, one bit per token. Further tokens repeat the
+/// bits.
 const NAME: usize = 64;
 
-/// An iterator over the requests of a load, in order of time. The same seed gives the same
-/// requests.
+/// An iterator over the requests of a load, in order of arrival. Equal loads with equal seeds
+/// produce equal requests.
 pub(super) struct Arrivals {
     load: Load,
     rng: Rng,
@@ -102,7 +103,7 @@ impl Iterator for Arrivals {
     }
 }
 
-/// Appends `tokens` tokens that encode `number`.
+/// Appends `tokens` tokens to `out`, each 0 or 1, that encode `number`.
 pub(super) fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
     // The multiplication mixes all bits, so that even the first few tokens differ.
     let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -150,7 +151,8 @@ mod tests {
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
-    /// Returns the coefficient of variation of the gaps. It is 1 for a Poisson process.
+    /// Returns the coefficient of variation of `gaps`, the times between arrivals. For a Poisson
+    /// process, it is 1.
     fn variation(gaps: &[f64]) -> f64 {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;

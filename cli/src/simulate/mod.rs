@@ -231,7 +231,7 @@ fn simulated(
     Ok(Case { options, replicas, routing, rate, outcome })
 }
 
-/// Serves the load with the real model.
+/// Runs the requests that `args` describe on the real model.
 fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, .. } = options;
     let load = LoadOptions {
@@ -262,7 +262,7 @@ fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64
     Ok(Case { options, replicas: 1, routing: Routing::RoundRobin, rate, outcome })
 }
 
-/// Measures the cost of a model's step on this machine.
+/// Measures on this machine what a step of the model costs.
 fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let path = args.path();
     let options = LoadOptions {

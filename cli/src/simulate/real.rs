@@ -23,7 +23,8 @@ pub(super) struct Admission {
     pub in_batches: bool,
 }
 
-/// Serves the requests as they arrive. Every answer has the full requested length.
+/// Serves the requests in `arrivals`, each from its arrival time on. Every answer has the full
+/// requested length.
 pub(super) fn serve(
     batch: &mut dyn Batch,
     arrivals: impl Iterator<Item = Arrival>,
@@ -88,7 +89,7 @@ pub(super) fn serve(
     Ok(outcome)
 }
 
-/// Records the cache bytes after a step.
+/// Records the use of the cache in `real` after a step with `running` running requests.
 fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
     let cache = counts.cache;
     if cache.used >= real.cache.used {

@@ -53,7 +53,7 @@ fn how(case: &Case) -> &'static str {
     if case.outcome.real.is_some() { "real" } else { "simulated" }
 }
 
-/// Describes how much a simulation differs from the real run.
+/// Describes how much the results of the run `simulated` differ from those of the run `real`.
 fn difference(real: &Case, simulated: &Case) -> String {
     let (a, b) = (&real.outcome, &simulated.outcome);
     let percent = |a: f64, b: f64| format!("{:+.0} %", 100.0 * (b / a - 1.0));

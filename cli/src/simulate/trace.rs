@@ -9,7 +9,8 @@ use tiny_llm_formats::text::Tokenizer;
 use super::load::{Arrival, spell};
 use crate::{Solution, session};
 
-/// Reads a file with one JSON object per line. Returns the requests in order of time.
+/// Reads a file with one request per line, as a JSON object. Returns the requests in order of
+/// arrival.
 pub(super) fn read(solution: &Solution, path: &Path, model: &Path) -> Result<Vec<Arrival>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;

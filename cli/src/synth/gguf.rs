@@ -80,8 +80,8 @@ fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     }
 }
 
-/// Returns the letter for a byte in byte-level vocabularies: the character with the same code if
-/// that is printable, otherwise the next unused character from U+0100 on.
+/// Returns the character that represents `byte` in byte-level vocabularies. It is the character
+/// with the same code if that is printable, otherwise the next unused character from U+0100 on.
 fn byte_letter(byte: u8) -> char {
     const PRINTED: [RangeInclusive<u8>; 3] = [b'!'..=b'~', 0xa1..=0xac, 0xae..=0xff];
     let printed = |byte: u8| PRINTED.iter().any(|range| range.contains(&byte));

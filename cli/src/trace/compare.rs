@@ -12,16 +12,17 @@ pub(super) enum Event {
     /// The activation is within tolerance.
     Agrees {
         name: String,
-        /// Largest difference, relative to the expected tensor's largest magnitude.
+        /// Largest difference between two values, divided by the expected tensor's largest
+        /// magnitude.
         deviation: f32,
     },
-    /// The first activation out of tolerance.
+    /// The first activation that is out of tolerance or is not the expected one.
     Differs {
         name: String,
         /// Description of the difference, in several lines.
         words: String,
     },
-    /// All activations were compared.
+    /// All activations were compared, and none differs.
     End,
 }
 
@@ -68,7 +69,8 @@ impl Comparison {
         self.expected.get(self.at).filter(|_| !self.differed).map(|expected| expected.name.as_str())
     }
 
-    /// Ends the comparison, after the learner's model has finished.
+    /// Ends the comparison, after the learner's model has finished. Reports an activation that is
+    /// missing.
     pub(super) fn end(&self) -> Event {
         match self.upcoming() {
             Some(missing) => Event::Differs {

@@ -20,7 +20,7 @@ use tiny_llm_formats::Tensor;
 /// Why an activation differs from the expected one.
 #[derive(Debug)]
 pub(super) enum Difference {
-    /// The activations have different names. `None` means that the list has ended.
+    /// The activations have different names. `None` means that there are no more activations.
     List {
         found: Option<String>,
         expected: Option<String>,
@@ -32,7 +32,7 @@ pub(super) enum Difference {
     Values(Values),
 }
 
-/// The values that are out of tolerance.
+/// A summary of the values that are out of tolerance.
 #[derive(Debug)]
 pub(super) struct Values {
     shape: Vec<usize>,
@@ -48,12 +48,13 @@ pub(super) struct Values {
     not_numbers: usize,
     /// Largest absolute difference.
     furthest: f32,
-    /// For each axis, the indices of the values out of tolerance.
+    /// For each axis, the indices at which a value is out of tolerance.
     places: Vec<BTreeSet<usize>>,
 }
 
-/// Returns the largest difference relative to the expected tensor's largest magnitude, or, if the
-/// tensors differ, a description of the difference.
+/// Returns the largest difference between two values, divided by the expected tensor's largest
+/// magnitude. If a difference exceeds the tolerance, or the shapes differ, returns the
+/// [`Difference`].
 pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Difference> {
     if found.shape() != expected.shape {
         return Err(Difference::Shape {
@@ -187,7 +188,7 @@ fn place(name: &str) -> String {
     }
 }
 
-/// The axis that messages omit, since there is only one sequence.
+/// The name of an axis that messages omit, because there is only one sequence.
 const BATCH: &str = "sequence";
 
 /// Returns the names of an activation's axes.
@@ -204,8 +205,8 @@ fn axes(name: &str, count: usize) -> Vec<&'static str> {
     if named.len() == count { named.to_vec() } else { vec!["index"; count] }
 }
 
-/// Formats a set of indices as `every position`, `positions 1–11 (of 0–11)` or `heads 1, 2 (of
-/// 0–3)`.
+/// Formats the indices `places` along an axis of `size` elements, for example as `every position`,
+/// `positions 1–11 (of 0–11)` or `heads 1, 2 (of 0–3)`.
 fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
         return format!("no {axis}");

@@ -89,7 +89,8 @@ impl Args {
     }
 }
 
-/// Runs the learner's model. If it panics, the report still has all comparisons up to that point.
+/// Runs the learner's model and reports the comparison of each activation. If the model panics, the
+/// report still has all comparisons up to that point.
 fn compare(
     solution: &Solution,
     args: &Args,

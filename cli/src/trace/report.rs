@@ -31,7 +31,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Creates the file, replacing an old one.
+    /// Creates the report file at `path`. Replaces an existing file.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(|e| cannot_be_written(path, &e))?;
         Ok(Self { path: path.to_owned(), file })
@@ -52,12 +52,13 @@ impl Report {
         })
     }
 
-    /// Reports an error of the learner's code, for example that it rejects the model or the tokens.
+    /// Reports an error that the learner's code returned, for example because it rejects the
+    /// tokens.
     pub(super) fn error(&mut self, text: &str) -> Result<()> {
         self.line(&json!({ "error": text }))
     }
 
-    /// Reports a panic in the learner's code, and the activation being computed, if known.
+    /// Reports a panic in the learner's code. `during` is the activation being computed, if known.
     pub(super) fn panic(
         &mut self,
         text: &str,

@@ -102,7 +102,10 @@ fn fill_in(
         let functions = counted(before, "function");
         println!("{name}: {functions} already borrowed, so left unchanged");
     }
-    ensure!(!borrowed.is_empty(), "nothing to borrow: no function in {name} is still a stub");
+    ensure!(
+        !borrowed.is_empty(),
+        "no function in {name} is still a stub, so there is nothing to borrow"
+    );
     replace(root, &mut Recovery::new(root), &changes)?;
     for line in &borrowed {
         println!("{line}");

@@ -162,7 +162,7 @@ fn leaves_functions_that_the_learner_has_begun() {
     );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
-    assert_eq!(error, "nothing to borrow: no function in week1-day1 1 is still a stub");
+    assert_eq!(error, "no function in week1-day1 1 is still a stub, so there is nothing to borrow");
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
     assert!(

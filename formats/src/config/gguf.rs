@@ -7,8 +7,8 @@ use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConf
 use crate::gguf::{Metadata, TensorInfo};
 
 impl ModelConfig {
-    /// Reads the sizes and constants of a model. `tensors` supply what the metadata does not
-    /// contain: the size of the vocabulary, whether there are biases, and whether there is an
+    /// Reads the sizes and constants of a model. Three facts are not in the metadata and come from
+    /// `tensors`: the size of the vocabulary, whether there are biases, and whether there is an
     /// output head.
     ///
     /// The result does not include Llama 3's scaling of RoPE. A file with that scaling has the
@@ -33,8 +33,8 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Reads the configuration of an architecture with the attention of `family`. Does not check
-    /// the keys that [`Keys::refuse_what_only_mixtures_do`] checks.
+    /// Reads the configuration of a model whose attention is that of `family`. Does not check the
+    /// keys that [`Keys::refuse_what_only_mixtures_do`] checks.
     pub(super) fn from_keys(
         keys: &Keys<'_>,
         family: Family,
@@ -110,7 +110,7 @@ impl ModelConfig {
     }
 }
 
-/// The keys of one architecture: `llama.block_count` and so on.
+/// The metadata keys of one architecture, such as `llama.block_count`.
 pub(super) struct Keys<'a> {
     pub(super) metadata: &'a Metadata,
     pub(super) architecture: &'a str,
@@ -154,7 +154,7 @@ impl Keys<'_> {
         }
     }
 
-    /// Returns the size of the MLP. If the file has only the size of an expert, returns that.
+    /// Returns the inner size of the MLP, or that of an expert if the file has no other.
     fn intermediate_size(&self) -> Result<usize> {
         let both = ["feed_forward_length", "expert_feed_forward_length"];
         let name = both.into_iter().find(|name| self.has(name)).unwrap_or(both[0]);
@@ -186,7 +186,7 @@ impl Keys<'_> {
         const TOKENS: &str = "tokenizer.ggml.tokens";
         let file = self.metadata.file();
         let Some(embedding) = embedding else {
-            bail!("{file}: tensor token_embd.weight: found nothing, expected a tensor")
+            bail!("{file}: tensor token_embd.weight is missing")
         };
         let [vocab_size, _] = *embedding.shape else {
             bail!(

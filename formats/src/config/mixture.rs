@@ -28,8 +28,8 @@ pub enum MixtureFamily {
 pub struct MixtureConfig {
     /// The architecture.
     pub family: MixtureFamily,
-    /// Attention, embedding and context. `base.family` is the most similar of week 1's families,
-    /// and `base.intermediate_size` is the size of an expert.
+    /// Attention, embedding and context. `base.family` is the family of week 1 that is most
+    /// similar, and `base.intermediate_size` is the size of an expert.
     pub base: ModelConfig,
     /// Number of experts in a layer.
     pub experts: usize,
@@ -37,19 +37,19 @@ pub struct MixtureConfig {
     pub per_token: usize,
     /// For Qwen3-MoE, whether the weights of the chosen experts are divided by their sum.
     pub renormalize: bool,
-    /// For gpt-oss, the steepness and the limit of the gate.
+    /// For gpt-oss, the parameters of the gate. `None` for Qwen3-MoE.
     pub clamp: Option<Clamp>,
-    /// For each layer, the number of positions that a token attends to. `None` for all.
+    /// For each layer, the number of positions that a token attends to, or `None` for all.
     pub windows: Vec<Option<usize>>,
-    /// YaRN's scaling of RoPE, if there is any.
+    /// The parameters of YaRN, if the model uses it to scale RoPE.
     pub yarn: Option<Yarn>,
     /// For a gpt-oss model folder, whether its experts are stored as MXFP4 blocks.
     pub blocks: bool,
 }
 
-/// Parameters of gpt-oss's gate, `g · sigmoid(alpha · g) · (u + 1)`. Before that, `g` (of the gate
-/// projection) is limited to at most `limit`, and `u` (of the up projection) to between `-limit`
-/// and `limit`.
+/// Parameters of gpt-oss's gate. First, `g` (from the gate projection) is limited to at most
+/// `limit`, and `u` (from the up projection) to between `-limit` and `limit`. The result is then
+/// `g · sigmoid(alpha · g) · (u + 1)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
     /// Steepness of the gate: 1.702 in gpt-oss.
@@ -281,7 +281,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Returns the window of each layer, or `None` for a layer without one.
+    /// Returns the size of each layer's attention window, or `None` for a layer without one.
     fn windows(&self, layers: usize) -> Result<Vec<Option<usize>>> {
         const TYPES: &str = "\"sliding_attention\" or \"full_attention\" for each layer";
         let Some(types) = self.get("layer_types").and_then(Value::as_array) else {
@@ -298,7 +298,7 @@ impl Fields {
         types.iter().map(of).collect()
     }
 
-    /// Returns YaRN's parameters and the base of the frequencies.
+    /// Returns YaRN's parameters and the base of RoPE's frequencies.
     fn yarn(&self) -> Result<(Yarn, f32)> {
         let p = match self.object("rope_parameters")? {
             Some(new) => new,

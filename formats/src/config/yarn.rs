@@ -5,13 +5,13 @@ use std::f64::consts::TAU;
 /// Parameters of YaRN, which changes the angles of RoPE.
 ///
 /// RoPE rotates pairs of numbers. Pairs that turn fast keep their frequency. The frequency of pairs
-/// that turn slowly is divided by `factor`. For pairs between these, the two results are
-/// interpolated linearly by the pair's index in the head. Cosines and sines are multiplied by
+/// that turn slowly is divided by `factor`. For pairs between these, both frequencies are computed
+/// and interpolated linearly by the pair's index in the head. Cosines and sines are multiplied by
 /// [`Yarn::concentration`], so attention scores are multiplied by its square. Source: Peng et al.
 /// 2023, "YaRN: Efficient Context Window Extension of Large Language Models".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Yarn {
-    /// Ratio of the new context to the original one.
+    /// Length of the new context divided by that of the original one.
     pub factor: f32,
     /// A pair that makes more turns than this within the original context is unchanged.
     pub beta_fast: f32,
@@ -19,11 +19,12 @@ pub struct Yarn {
     pub beta_slow: f32,
     /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
-    /// Factor by which cosines and sines are multiplied. If a file does not specify it, it is `0.1
-    /// · ln(factor) + 1`.
+    /// Factor by which cosines and sines are multiplied. If a file does not specify it, it is
+    /// `0.1 · ln(factor) + 1`.
     pub concentration: f32,
-    /// Whether the ends of the interpolated range are rounded outwards to whole pairs. For GGUF
-    /// files they always are, as in llama.cpp. In a model folder, the field `truncate` decides.
+    /// Whether the limits of the interpolated range are rounded outwards to whole pair indices.
+    /// Always true for GGUF files, as in llama.cpp. In a model folder, the field `truncate`
+    /// decides.
     pub truncate: bool,
 }
 

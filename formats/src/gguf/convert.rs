@@ -1,4 +1,4 @@
-//! Makes a GGUF file's metadata from a Hugging Face folder. The keys are those of llama.cpp's
+//! Creates a GGUF file's metadata from a Hugging Face folder. The keys are those of llama.cpp's
 //! converter for Llama, Qwen2 and Qwen3, and some that this project defines. Reads `config.json`,
 //! `generation_config.json`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`.
 
@@ -14,8 +14,8 @@ pub(crate) use self::tokenizer::tokenizer_keys;
 use super::{Metadata, Value};
 use crate::config::{Family, ModelConfig};
 
-/// Returns the metadata of a model folder. The keys that depend on the weights' types
-/// (`general.file_type`, `general.quantization_version`) are left to the caller.
+/// Returns the metadata of a model folder. Two keys depend on the weights' types, and the caller
+/// must add them: `general.file_type` and `general.quantization_version`.
 ///
 /// # Errors
 /// If a file is missing or malformed, or has something that a GGUF file cannot express (an unknown
@@ -77,7 +77,7 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
 
 /// Returns the chat template's text, and the name of the file that it comes from. The text is
 /// `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`. Returns
-/// `None` if there is neither. From a list of named templates, takes `default`.
+/// `None` if there is neither. Of several templates in the field, uses the one named `default`.
 ///
 /// # Errors
 /// If a file cannot be read, the field has the wrong type, or a list has no template `default`.
@@ -108,8 +108,8 @@ pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     }
 }
 
-/// Reads `tokenizer_config.json` (null if it is missing). Also returns its path, for error
-/// messages.
+/// Returns the contents of `tokenizer_config.json`, or null if it is missing. Also returns its
+/// path, for error messages.
 ///
 /// # Errors
 /// If the file cannot be read, or is not JSON.

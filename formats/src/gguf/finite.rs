@@ -7,8 +7,8 @@ use super::TensorType;
 const AT_ONCE: usize = 1024;
 
 impl TensorType {
-    /// Returns the byte offsets of the half-precision numbers in a block. They are scales and
-    /// minimums, except in `F16`, where the only one is the weight.
+    /// Returns the byte offsets of the half-precision numbers in a block. These are scales and
+    /// minimums, except in `F16`, where the only such number is the weight.
     const fn halves(self) -> &'static [usize] {
         match self {
             Self::F32 | Self::BF16 | Self::MXFP4 => &[],

@@ -105,8 +105,8 @@ impl Metadata {
         self.values.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Returns the value as a non-negative integer, whatever integer type is stored. Returns `None`
-    /// if the key is missing.
+    /// Returns the value of a key as a non-negative integer, whatever integer type is stored.
+    /// Returns `None` if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type or is negative.
@@ -127,7 +127,7 @@ impl Metadata {
         number.map(Some).ok_or_else(|| self.wrong(key, "a whole number of at least 0"))
     }
 
-    /// Returns a floating-point number, or `None` if the key is missing.
+    /// Returns the value of a key as a floating-point number, or `None` if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type.
@@ -140,7 +140,7 @@ impl Metadata {
         }
     }
 
-    /// Returns a boolean, or `None` if the key is missing.
+    /// Returns the value of a key as a boolean, or `None` if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type.
@@ -152,7 +152,7 @@ impl Metadata {
         }
     }
 
-    /// Returns a text, or `None` if the key is missing.
+    /// Returns the value of a key as a text, or `None` if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type.
@@ -164,7 +164,7 @@ impl Metadata {
         }
     }
 
-    /// Returns an array, or `None` if the key is missing.
+    /// Returns the value of a key as an array, or `None` if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type.
@@ -189,8 +189,8 @@ impl Metadata {
         }
     }
 
-    /// Returns an error about a value. It names the file, the key, what was found and what was
-    /// expected.
+    /// Returns an error about the value of a key. It names the file, the key, what was found and
+    /// what was expected.
     #[must_use]
     pub fn wrong(&self, key: &str, expected: &str) -> anyhow::Error {
         let found = self.get(key).map_or_else(|| "nothing".to_owned(), describe);

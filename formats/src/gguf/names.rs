@@ -47,7 +47,7 @@ pub fn hugging_face_name(gguf: &str) -> Option<String> {
     Some(format!("model.layers.{layer}.{hugging_face}.{kind}"))
 }
 
-/// Splits a name within a layer into the layer's number, the part, and `weight` or `bias`.
+/// Splits a name such as `blk.3.attn_q.weight` into layer number, part, and `weight` or `bias`.
 fn in_layer<'a>(name: &'a str, prefix: &str) -> Option<(usize, &'a str, &'a str)> {
     let (layer, rest) = name.strip_prefix(prefix)?.split_once('.')?;
     let (part, kind) =

@@ -9,9 +9,9 @@ use super::TensorType;
 /// Approximate standard deviation of the weights, as at the start of training.
 const DEVIATION: f32 = 0.02;
 
-/// Random weights, drawn with SplitMix64 (Steele, Lea and Flood 2014).
+/// A generator of random weights. It uses SplitMix64 (Steele, Lea and Flood 2014).
 pub struct Random {
-    /// The generator's state. At the start, any number: the seed.
+    /// The generator's state. Its initial value is the seed and may be any number.
     pub state: u64,
 }
 
@@ -25,8 +25,8 @@ impl Random {
     }
 
     /// Returns a nearly normal number with mean 0 and standard deviation 1: the scaled sum of four
-    /// uniform 16-bit numbers. Computing a logarithm and a cosine for each of hundreds of millions
-    /// of weights would take longer than writing them.
+    /// uniform 16-bit numbers. An exact method would compute a logarithm and a cosine for each of
+    /// hundreds of millions of weights, which would take longer than writing them.
     fn normal(&mut self) -> f32 {
         let z = self.bits();
         let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
@@ -45,8 +45,8 @@ impl Random {
         rest.copy_from_slice(&last[..rest.len()]);
     }
 
-    /// Writes `count` weights of this type, a whole number of blocks. Their mean is `mean` (for
-    /// quantized types, about 0), and their standard deviation is about 0.02.
+    /// Writes `count` random weights of this type, which must be a whole number of blocks. Their
+    /// mean is `mean` (for quantized types, about 0), and their standard deviation is about 0.02.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// The types that this engine supports. A block is the smallest piece that can be decoded on its
-/// own.
+/// The types of stored tensors that this engine supports. A block is the smallest piece of a tensor
+/// that can be decoded on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(non_camel_case_types, reason = "these are the field's names")]
 pub enum TensorType {
@@ -66,7 +66,7 @@ impl TensorType {
         read
     };
 
-    /// Returns the type's number in a file (`ggml_type`).
+    /// Returns the type's number in a GGUF file (`ggml_type`).
     #[must_use]
     pub const fn id(self) -> u32 {
         match self {

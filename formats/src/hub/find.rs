@@ -16,7 +16,7 @@ pub const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
 pub const OPTIONAL: [&str; 3] =
     ["generation_config.json", "tokenizer_config.json", "chat_template.jinja"];
 
-/// Name of the weights' file, if all weights are in one file.
+/// Name of the file with the weights, if all weights are in one file.
 const WEIGHTS: &str = "model.safetensors";
 /// Name of the file that lists the files with the weights.
 pub(super) const INDEX: &str = "model.safetensors.index.json";
@@ -44,7 +44,7 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
     find(&name, &cache()?)
 }
 
-/// Returns the folder or the GGUF file of a model, if the cache has all files that it needs.
+/// Returns the folder or the GGUF file of a model, if the cache has all files that the model needs.
 ///
 /// # Errors
 /// If the model, its revision or a file is missing, a file is incomplete, or its link is broken.
@@ -88,11 +88,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
         Choice::Nothing if name.file.is_some() => {
             let ggufs: Vec<&str> = files.into_iter().filter(|f| super::is_gguf(f)).collect();
             let there = if ggufs.is_empty() { "none".to_owned() } else { ggufs.join(", ") };
-            bail!(
-                "{name}: no such GGUF file in {}, which has {there}; {}",
-                snapshot.display(),
-                fetch()
-            );
+            bail!("{name}: no such GGUF file; {} has {there}; {}", snapshot.display(), fetch());
         }
         Choice::Nothing | Choice::Folder => (),
     }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Returns the folder of the cache. It may not exist.
+/// Returns the folder of Hugging Face's cache. It may not exist.
 ///
 /// # Errors
 /// If no environment variable names the folder, and the user has no home folder.
@@ -16,8 +16,8 @@ pub fn cache() -> Result<PathBuf> {
         .context("found no home folder: set HF_HUB_CACHE to the cache's folder")
 }
 
-/// Returns the folder of the cache for a user with this home folder. `variable` returns the value
-/// of an environment variable. An empty variable counts as absent.
+/// Returns the folder of Hugging Face's cache. `home` is the user's home folder. `variable` returns
+/// the value of an environment variable. An empty variable counts as absent.
 pub fn cache_of(
     variable: impl Fn(&str) -> Option<OsString>,
     home: Option<&Path>,

@@ -30,7 +30,7 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`.
-    /// Returns `None` if there is neither. From a list of named templates, takes `default`.
+    /// Returns `None` if there is neither. Of several templates in the field, uses `default`.
     ///
     /// # Errors
     /// If a file cannot be read, or the template's syntax is wrong.
@@ -40,8 +40,8 @@ impl ChatTemplate {
         Self::new(source, special_tokens(&config), file).map(Some)
     }
 
-    /// Returns the template of a GGUF file, or `None` if it has none. The template's variables for
-    /// special tokens are the tokens that the metadata names.
+    /// Returns the template of a GGUF file, or `None` if it has none. The metadata names the
+    /// special tokens that become variables of the template (`bos_token`, `eos_token` …).
     ///
     /// # Errors
     /// If the template's syntax is wrong, or a named token does not exist.
@@ -93,8 +93,8 @@ impl ChatTemplate {
         self.render_with(messages, &(), add_generation_prompt)
     }
 
-    /// Like [`ChatTemplate::render`], with the definitions of the tools that the model may call, as
-    /// the client sent them. Pass `()` for none.
+    /// Like [`ChatTemplate::render`], with `tools`: the definitions of the tools that the model may
+    /// call, as the client sent them. Pass `()` for none.
     ///
     /// # Errors
     /// If the template rejects these messages.
@@ -156,8 +156,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Computes `json.dumps(value, ensure_ascii=False, indent=indent)`: without `indent`, there are
-/// spaces after commas and colons. Nothing is escaped for HTML.
+/// Converts a value to JSON like Python's `json.dumps(value, ensure_ascii=False, indent=indent)`.
+/// Without `indent`, there are spaces after commas and colons. Nothing is escaped for HTML.
 fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get("indent")?;
     if options.get::<Option<bool>>("ensure_ascii")? == Some(true) {
@@ -215,8 +215,9 @@ impl serde_json::ser::Formatter for OneLine {
     }
 }
 
-/// Computes Python's `strftime` for the directives that chat templates use. The time is in UTC,
-/// because the standard library supports no other zone. An unknown directive is copied unchanged.
+/// Formats a time like Python's `strftime`, for the directives in chat templates. The time is in
+/// UTC, because the standard library supports no other zone. Unknown directives are copied
+/// unchanged.
 fn strftime(format: &str, seconds_since_1970: u64) -> String {
     const MONTHS: [&str; 12] = [
         "January",

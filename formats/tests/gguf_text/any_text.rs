@@ -1,5 +1,5 @@
-//! Compares a GGUF file's tokenizer with a folder's, for random texts and ids. The bridge's
-//! `test_tokenizers.py` compares the folder's with Hugging Face's.
+//! Compares a GGUF file's tokenizer with a model folder's, for random texts and ids. In Python,
+//! `test_tokenizers.py` compares the folder's tokenizer with Hugging Face's.
 
 use tiny_llm_formats::text::Tokenizer;
 

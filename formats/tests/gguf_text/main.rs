@@ -34,7 +34,7 @@ fn metadata(name: &str, keys: &Json) -> Metadata {
     metadata
 }
 
-/// Converts a JSON value. Whole numbers in an array are token types.
+/// Converts a JSON value to a metadata value. An array of whole numbers lists token types.
 fn value_of(json: &Json) -> Value {
     match json {
         Json::Bool(flag) => Value::Bool(*flag),
@@ -76,7 +76,7 @@ fn ids_and_text_match_hugging_face() {
     }
 }
 
-/// Creates a folder with this `tokenizer.json` and a vocabulary of `size`.
+/// Creates a model folder with this `tokenizer.json` and a vocabulary of `size` tokens.
 fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut config: Json =

@@ -89,7 +89,7 @@ fn first_rows(table: &Tensor, rows: usize) -> Tensor {
     table.slice_axis(Axis(0), Slice::from(..rows)).to_owned()
 }
 
-/// Runs the steps of [`GroupedQueryAttention::forward`] one by one.
+/// Runs the steps of [`GroupedQueryAttention::forward`] one by one. Passes each result to `each`.
 fn inside_attention(
     attention: &GroupedQueryAttention,
     x: &Tensor,
@@ -135,7 +135,7 @@ fn inside_attention(
     each("attention.merged", &merge_heads(&heads));
 }
 
-/// Runs the steps of [`SwiGlu::forward`] one by one, up to the down projection.
+/// Runs the steps of [`SwiGlu::forward`] before the down projection. Passes each result to `each`.
 fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     let gate = linear(x, &mlp.gate_proj, None);
     each("mlp.gate", &gate);

@@ -13,9 +13,8 @@ use crate::week2::blocks::{q4_0, q4_k, q5_0, q6_k, q8_0};
 use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 
 /// Decodes a row of blocks: `bytes [cols / block_len · block_bytes]` → `out [cols]`. Any bytes are
-/// valid: a scale that is infinite or NaN gives weights that are infinite or NaN, by the rules of
-/// f32. The result is bit for bit what Python's `gguf` package returns, except that a NaN may have
-/// different bits.
+/// valid: an infinite or NaN scale is multiplied like any other f32. The result is bit for bit what
+/// Python's `gguf` package returns, except that a NaN may have different bits.
 ///
 /// # Panics
 /// If `out` isn't a whole number of blocks, or `bytes` has a different number of blocks.

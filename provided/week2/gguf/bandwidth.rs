@@ -2,8 +2,8 @@
 
 use std::{hint::black_box, time::Instant};
 
-/// Number of bytes to read. It is larger than the caches of most machines, so that the reads go to
-/// memory.
+/// A suitable number of bytes for [`measure`]. It is larger than the caches of most machines, so
+/// the data is read from memory.
 pub const ENOUGH: usize = 512 << 20;
 /// Number of streams (separate regions of memory) that a core reads in turn. With a single stream,
 /// a core reaches only a fraction of its bandwidth.

@@ -98,8 +98,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     Ok(factors)
 }
 
-/// Returns a tensor of a GGUF file as a matrix, without copying its bytes. A tensor with three axes
-/// is returned as one matrix, as in [`stored_matrix`].
+/// Returns a tensor of a GGUF file as a matrix, without copying its bytes. A tensor of shape
+/// `[n, rows, cols]` is returned as one matrix of `n · rows` rows.
 ///
 /// # Errors
 /// If no tensor has this name and shape, if the tensor is a vector in a block format, or if a
@@ -128,9 +128,9 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// Returns a tensor of a checkpoint as a matrix, without copying its bytes. Experts are stored as a
-/// tensor with three axes, `[n, rows, cols]`. Such a tensor is returned as one matrix of
-/// `n · rows` rows, which [`Matrix::split`] can split into the experts.
+/// Returns a tensor of a checkpoint as a matrix, without copying its bytes. A tensor of shape
+/// `[n, rows, cols]`, which holds the matrices of `n` experts, is returned as one matrix of
+/// `n · rows` rows. [`Matrix::split`] can split it into the experts.
 ///
 /// # Errors
 /// If no tensor has this name and shape, or its type isn't supported.

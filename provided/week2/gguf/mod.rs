@@ -83,9 +83,8 @@ impl Gguf {
     /// # Errors
     /// If the file has no such tensor.
     pub fn required(&self, name: &str) -> Result<&TensorInfo> {
-        self.tensor(name).ok_or_else(|| {
-            anyhow!("{}: tensor {name}: found nothing, expected a tensor", self.metadata.file())
-        })
+        self.tensor(name)
+            .ok_or_else(|| anyhow!("{}: tensor {name} is missing", self.metadata.file()))
     }
 
     /// Returns the data of one of the file's tensors. Nothing is copied. The file stays mapped as

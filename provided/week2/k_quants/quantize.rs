@@ -37,7 +37,7 @@ const CHUNK: usize = 1 << 22;
 /// weight, so weights up to this number are safe.
 const MAX_F16: f32 = 65504.0;
 
-/// A model whose tensors are in files.
+/// The model to convert. Its tensors are in mapped files.
 pub struct Source {
     /// Path of the folder or file, for error messages.
     file: String,
@@ -57,8 +57,8 @@ pub struct SourceTensor {
     pub shape: Vec<usize>,
     /// The tensor as a matrix. A vector has one row.
     pub matrix: Matrix,
-    /// For each row of the written tensor, the index of that row in `matrix`. `None` if the order
-    /// is the same.
+    /// For each row of the tensor in the new file, the index of that row in `matrix`. `None` if the
+    /// order is the same.
     pub order: Option<Vec<usize>>,
 }
 
@@ -128,7 +128,7 @@ impl Source {
     }
 
     /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` returns
-    /// the type of the matrix called `name`, or `None` to keep the type that `target` gives it.
+    /// the type of the matrix called `name`, or `None` for the type that `target` specifies.
     /// `progress` is called before each chunk of rows, and may stop the conversion.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl Source {
         Ok(table)
     }
 
-    /// Returns the type of each tensor in the new file.
+    /// Returns the type that each tensor will have in the new file.
     fn types(
         &self,
         target: Target,

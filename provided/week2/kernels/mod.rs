@@ -25,11 +25,11 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Number of weight rows that a thread takes at once if there are at least [`BATCH`] rows of
+/// Number of weight rows in a thread's unit of work if there are at least [`BATCH`] rows of
 /// activations. It is small, so that all threads finish at about the same time.
 const GRAIN: usize = 32;
-/// If there are fewer than [`BATCH`] rows of activations, the weight rows are divided into about
-/// this many stretches of consecutive rows per thread. Memory bandwidth is then the limit, and long
+/// Approximate number of stretches (runs of consecutive weight rows) per thread if there are fewer
+/// than [`BATCH`] rows of activations. In that case, memory bandwidth is the limit, and long
 /// stretches are read faster. A stretch has at most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
@@ -58,9 +58,9 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
 }
 
 /// Returns whether this rung's kernel for a matrix of type `tensor_type` and `rows` rows of
-/// activations runs the learner's code. On the first three rungs, the result is true for the
-/// formats that the course teaches. On the vector rungs, the result is true for only some of the
-/// kernels.
+/// activations runs the learner's code. On the first three rungs, this is true for every format
+/// that the course teaches. On a vector rung, the learner's kernels must also support this format
+/// and number of rows.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
@@ -74,9 +74,9 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
-/// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. This is
-/// either one kernel for all numbers of rows, or one of two kernels that add in the same order. If
-/// the matrix is repacked, a kernel for that layout is preferred.
+/// Returns a kernel of `rung`, or of a lower rung, that adds in the same order for any value of
+/// `rows`. Different values may select different kernels, but all of these add in the same order.
+/// If `weight` is repacked, a kernel for its layout is preferred.
 fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
     let tensor_type = weight.tensor_type;
     match rung {
@@ -158,10 +158,11 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Checks the processor and the sizes.
+    /// Checks that this product can be computed for the input `x`.
     ///
     /// # Panics
-    /// If the processor lacks the rung's instructions, or the sizes don't match.
+    /// If the processor lacks the rung's instructions, the sizes don't match, or `x` isn't
+    /// quantized as the rung requires.
     fn check(&self, x: Prepared<'_>) {
         let Self { rung, weight, out, .. } = self;
         assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");

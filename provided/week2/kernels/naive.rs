@@ -3,7 +3,7 @@
 
 use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Decodes one row of a matrix to `out [cols]`.
+/// Decodes row `r` of `weight` to f32: `out [cols]`.
 pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
     dequantize_row(weight.tensor_type, weight.row(r), out);
 }

@@ -11,9 +11,10 @@ use crate::week2::{
     parallel::Team,
 };
 
-/// How a forward pass is computed. Each optimisation can be switched off, to measure its effect.
+/// The kernels, attention and threads that compute a forward pass. Each optimisation can be
+/// switched off, to measure its effect.
 pub struct Plan {
-    /// The kernels for products.
+    /// The kernels that compute matrix products.
     pub kernels: Choice,
     /// How attention is computed.
     pub attention: AttentionKind,
@@ -53,16 +54,16 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Prepares an input in the form that the kernels need for the matrices `weights`. Pass the
-    /// result to [`Plan::product`]. After the input is overwritten, prepare it again.
+    /// Prepares `input` for products with the matrices `weights`: quantizes it, if the kernels need
+    /// int8. Pass the result to [`Plan::product`]. If `input` is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
         // A scale must cover a whole block of every matrix. So use the length of the longest block.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// Prepares an input in the form that the kernels need for matrices whose longest block has
-    /// `block` elements. Pass the result to [`Plan::product`].
+    /// Prepares `input` for products with any matrices whose blocks have at most `block` elements:
+    /// quantizes it, if the kernels need int8. Pass the result to [`Plan::product`].
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();
@@ -76,7 +77,7 @@ impl Plan {
         self.products(input, [(weight, out)]);
     }
 
-    /// Computes `out = input · weightᵀ` for several matrices, in one job of the team.
+    /// Computes `out = input · weightᵀ` for each pair `(weight, out)`, all in one job of the team.
     pub fn products<const N: usize>(
         &self,
         input: Prepared<'_>,
@@ -101,5 +102,5 @@ impl Plan {
     }
 }
 
-/// Number of rows that a thread takes at once when the work per row is small.
+/// Number of rows in a thread's unit of work, for operations that do little work per row.
 pub(crate) const ROWS: usize = 8;

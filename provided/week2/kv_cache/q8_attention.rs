@@ -13,8 +13,8 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// Minimum number of queries for which it is faster to convert a tile of keys to f32 and transpose
-/// it. For fewer queries, it is faster to read the tile's codes for each query. Both ways give the
+/// With at least this many queries, it is faster to convert a tile of keys to f32 and transpose it.
+/// With fewer queries, it is faster to read the tile's codes once per query. Both ways give the
 /// same scores, bit for bit.
 const MANY: usize = 16;
 
@@ -83,8 +83,8 @@ pub fn attend_q8<'a>(
     }
 }
 
-/// Like [`attend_q8`], for one row. `q [G, D]` holds query heads of this row, which see the
-/// positions `visible`.
+/// Like [`attend_q8`], for `G` query heads of one row. `q [G, D]` holds these heads. All of them
+/// see the positions `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,
@@ -122,8 +122,8 @@ pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
     Q8Rows { words: bytemuck::cast_slice(words), dim }
 }
 
-/// Like [`widen`](crate::week2::cache::widen), for a cache for which
-/// [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
+/// Decodes rows `from..from + n` of `cells` to f32: `out [n, dim]`. `cells` must come from a cache
+/// for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
 ///
 /// # Panics
 /// If `cells` has fewer than `from + n` rows or belongs to an f16 cache, or `out` is too short.

@@ -7,8 +7,8 @@ use crate::week2::kernels::{
     vector::{narrow_q8, prefetch},
 };
 
-/// Rows of q8_0, one after the other. Indices are in elements, as in caches of other types, and are
-/// multiples of `D`.
+/// The q8_0 rows of a cache, one after the other. An index counts elements, as in caches of other
+/// types. It must be a multiple of `D`, the length of a row.
 #[derive(Debug, Clone)]
 pub(crate) struct Q8Store {
     /// Scales and codes as f32 words, `[rows, row_words(D)]`.
@@ -17,14 +17,14 @@ pub(crate) struct Q8Store {
 }
 
 impl Q8Store {
-    /// Reserves `numbers` elements, all zeros. The system allocates memory for them as they are
-    /// written.
+    /// Creates a store of `numbers` elements, all 0, in rows of `dim`. The operating system
+    /// allocates its memory only as elements are written.
     pub(crate) fn new(numbers: usize, dim: usize) -> Self {
         let rows = numbers.checked_div(dim).unwrap_or(0);
         Self { words: vec![0.0; rows * row_words(dim)], dim }
     }
 
-    /// Copies the `n` elements at index `from` to index `to`.
+    /// Copies `n` elements from index `from` to index `to`.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         let (from, to) = (self.words_of(from, n), self.words_of(to, 0).start);
         self.words.copy_within(from, to);
@@ -44,7 +44,7 @@ impl Q8Store {
         prefetch(self.get(at, n), in_a_row);
     }
 
-    /// Returns the words of the `n` elements at index `at`.
+    /// Returns the words that hold the `n` elements at index `at`.
     pub(crate) fn get(&self, at: usize, n: usize) -> &[f32] {
         &self.words[self.words_of(at, n)]
     }

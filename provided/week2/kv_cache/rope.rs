@@ -3,14 +3,14 @@
 /// Specifies which two elements of a head are rotated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeLayout {
-    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. The converter that writes such a file
-    /// reorders the rows of the query and key weights for this layout.
+    /// Pairs `(x[2i], x[2i+1])`, as in GGUF files of Llama models. The converter that writes such a
+    /// file reorders the rows of the query and key weights for this layout.
     Interleaved,
-    /// Pairs `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
+    /// Pairs `(x[i], x[i + D/2])`, as in Hugging Face folders and GGUF files of Qwen models.
     HalfSplit,
 }
 
-/// The cosine and sine of every angle, computed once. Row `p` belongs to position `p`.
+/// A table of the cosine and sine of every RoPE angle. Row `p` is for position `p`.
 #[derive(Debug, Clone)]
 pub struct RopeTable {
     half: usize,
@@ -19,7 +19,7 @@ pub struct RopeTable {
 }
 
 impl RopeTable {
-    /// Computes the table of positions `0..positions`. `inverse_frequencies [D/2]` are in radians
+    /// Computes the table for positions `0..positions`. `inverse_frequencies [D/2]` are in radians
     /// per position.
     #[must_use]
     pub fn new(inverse_frequencies: &[f32], positions: usize) -> Self {

@@ -6,8 +6,8 @@
 pub struct Row {
     /// The token's id.
     pub token: u32,
-    /// The token's position in its sequence, from 0. All earlier tokens are already in the cache,
-    /// or in earlier rows of the pass.
+    /// The token's position in its sequence, from 0. The sequence's earlier tokens are already in
+    /// the cache, or in earlier rows of the pass.
     pub position: usize,
     /// The sequence's number in the cache.
     pub sequence: usize,
@@ -19,7 +19,7 @@ pub struct Row {
 /// The queries of all rows of a pass, in one layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Queries<'a> {
-    /// Rows, `[T]`. Their own keys and values are already in the cache.
+    /// Rows of the pass, `[T]`. Their own keys and values are already in the cache.
     pub rows: &'a [Row],
     /// Queries, `[T, H_q·D]`.
     pub q: &'a [f32],

@@ -35,26 +35,26 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.counts
     }
 
-    /// Returns the log-probabilities of the last step's tokens, for requests that asked for them,
-    /// in the order of their [`Event::Token`](crate::week3::engine::Event::Token).
+    /// Removes and returns the log-probabilities of the last step's tokens, for requests that asked
+    /// for them, in the order of their [`Event::Token`](crate::week3::engine::Event::Token).
     pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
         std::mem::take(&mut self.chosen)
     }
 
-    /// For each request whose first rows ran in the last step, returns how many positions of its
-    /// tokens were already in the cache.
+    /// Removes and returns, for each request whose first rows ran in the last step, how many
+    /// positions of its tokens were already in the cache.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }
 
-    /// Returns the engine's pass, which computes the rows.
+    /// Returns the [`Pass`] that computes the engine's rows.
     #[must_use]
     pub fn pass(&self) -> &P {
         &self.pass
     }
 
-    /// Returns the total number of positions that requests found in the cache instead of computing
-    /// them.
+    /// Returns the total number of positions that requests found in the cache, and so did not
+    /// compute.
     #[must_use]
     pub fn attached(&self) -> u64 {
         self.attached

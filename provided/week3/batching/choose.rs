@@ -11,10 +11,10 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Chooses a token for every request whose tokens have all been computed. If the chosen token
-    /// is the request's next draft, the logits after it have already been computed, so the next
-    /// token is chosen too. If a request's logits are NaN or infinite, that request ends and the
-    /// others continue.
+    /// Chooses the next token of every request whose tokens have all been computed, and passes it
+    /// to `on_event`. If it equals the request's next draft, the logits after that draft are
+    /// already known, so another token is chosen. If a request's logits are NaN or infinite, only
+    /// that request ends.
     pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());

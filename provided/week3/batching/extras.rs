@@ -3,7 +3,7 @@
 
 pub use tiny_llm_formats::request::{Chosen, Extras};
 
-/// Applies the extra options of one request.
+/// Applies the penalties of one request, and records its log-probabilities.
 #[derive(Debug, Clone)]
 pub struct Shaper {
     extras: Extras,
@@ -15,8 +15,8 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// Creates the shaper of a request whose prompt has `prompt` tokens. Returns `None` if the
-    /// request has no extra options.
+    /// Creates the shaper of a request whose prompt has `prompt` tokens. Returns `None` if `extras`
+    /// sets no option.
     #[must_use]
     pub fn new(extras: Extras, prompt: usize) -> Option<Box<Self>> {
         let wanted = extras != Extras::default();
@@ -44,8 +44,8 @@ impl Shaper {
         &self.logits
     }
 
-    /// If the request asked for log-probabilities, records those of `token`, which was chosen from
-    /// `logits [V]`, and of the likeliest tokens.
+    /// Records the log-probabilities of `token`, which was chosen from `logits [V]`, and of the
+    /// likeliest tokens. Does nothing if the request didn't ask for them.
     pub fn note(&mut self, logits: &[f32], token: u32) {
         let Some(top) = self.extras.logprobs else { return };
         let max = logits.iter().fold(f32::NEG_INFINITY, |max, &x| max.max(x));

@@ -39,7 +39,7 @@ impl<C: EngineCache> Engine<C> {
 }
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Like `new`, with any [`Pass`] to compute the rows.
+    /// Like [`Engine::new`], but `pass` computes the rows instead of a [`ModelPass`].
     #[must_use]
     pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
@@ -68,9 +68,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Adds drafts: a decoding request may have several rows in a step if that is faster. Tokens
-    /// are chosen from the same logits and with the same random numbers as without drafts. A draft
-    /// is kept only if it equals the chosen token, so no answer changes.
+    /// Enables drafts, which `ahead` proposes: a decoding request may have several rows in a step
+    /// if that is faster. Tokens are chosen from the same logits and with the same random numbers
+    /// as without drafts. A draft is kept only if it equals the chosen token, so no answer changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
@@ -78,8 +78,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// Creates a waiting request with a context of `context` tokens. If the request asks for no
-    /// tokens, or its prompt fills the context, it is finished immediately.
+    /// Creates a waiting request with a context of `context` tokens. If its token limit is 0, or
+    /// its prompt fills the context, it is finished immediately.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =

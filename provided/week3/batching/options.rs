@@ -3,10 +3,10 @@
 /// Options of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Maximum number of tokens of prompt and answer together. The limits of model and cache apply
-    /// too.
+    /// Maximum number of tokens of prompt and answer together. The limits of model and cache also
+    /// apply.
     pub context: usize,
-    /// Maximum number of rows in a step, at least 2. With `None`, every request gets all its rows.
+    /// Maximum number of rows in a step, at least 2. `None` allows all rows of every request.
     pub budget: Option<usize>,
     /// Days 2 and 6. Limits how long prompts may delay decoding requests. These rules apply to a
     /// step that mixes prompts with decoding:

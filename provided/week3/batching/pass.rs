@@ -9,8 +9,8 @@ use crate::week2::{
     rows::Row,
 };
 
-/// Computes the logits of a step's rows. [`ModelPass`] runs a model. A simulation only adds up the
-/// cost of the rows.
+/// Computes the logits of a step's rows. [`ModelPass`] is an implementation that runs a model. A
+/// simulation may only add up the costs of rows.
 pub trait Pass<C> {
     /// Returns `V`, the size of the vocabulary.
     fn vocab_size(&self) -> usize;
@@ -32,7 +32,7 @@ pub trait Pass<C> {
     }
 }
 
-/// A model, and the plan by which it is computed.
+/// A [`Pass`] that runs a model.
 pub struct ModelPass {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -40,7 +40,7 @@ pub struct ModelPass {
 }
 
 impl ModelPass {
-    /// Creates a pass for this model and plan.
+    /// Creates a pass that runs `model` as `plan` specifies.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>) -> Self {
         Self { model, plan, work: Workspace::default() }

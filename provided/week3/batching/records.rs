@@ -13,7 +13,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Moment { steps: self.counts.steps, rows: self.counts.rows }
     }
 
-    /// Records which requests were admitted.
+    /// Records the current [`Moment`] as the admission of each running request that has none yet.
     pub(crate) fn record_admissions(&mut self) {
         let now = self.now();
         for record in self.running.iter_mut().filter_map(|sequence| sequence.record.as_mut()) {
@@ -21,7 +21,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Records which requests have ended, before they are removed.
+    /// Completes the records of the requests that have ended. Call this before they are removed.
     pub(crate) fn record_ends(&mut self) {
         let now = self.now();
         let Some(records) = &mut self.records else { return };
@@ -34,7 +34,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Returns the records of the requests that ended since the last call.
+    /// Removes and returns the records of the requests that ended since the last call.
     pub fn take_records(&mut self) -> Vec<(RequestId, Record)> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }

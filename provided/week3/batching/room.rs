@@ -8,13 +8,13 @@ use crate::week2::{
 
 /// A cache that can reserve space for more positions.
 pub trait EngineCache: KvCache {
-    /// Reserves space for a sequence's positions up to `len`. Returns false, and changes nothing,
+    /// Reserves space for the sequence's first `len` positions. Returns false, and changes nothing,
     /// if there isn't enough space.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
-    /// Attaches the cached positions of `tokens`' prefix to an empty sequence, and returns the
-    /// number of positions attached. That number is less than `tokens.len()`, because the last
-    /// token's logits are needed. A cache that doesn't remember tokens returns 0.
+    /// Attaches the cached positions of a prefix of `tokens` to an empty sequence. Returns the
+    /// length of that prefix. It is less than `tokens.len()`, because the last token's logits are
+    /// needed. It is 0 for a cache that doesn't remember tokens.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }

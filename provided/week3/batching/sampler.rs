@@ -15,14 +15,14 @@ use crate::week3::extras::{Chosen, Shaper};
 pub struct Sampler {
     sampler: fast::Sampler,
     rng: Rng,
-    /// Whether the sampler always takes the token with the largest logit.
+    /// Whether the sampler always chooses the token with the largest logit.
     greedy: bool,
-    /// The request's extra options.
+    /// The request's penalties and log-probabilities, if any.
     shaper: Option<Box<Shaper>>,
 }
 
 impl Sampler {
-    /// Creates a sampler that hasn't drawn a number yet.
+    /// Creates a sampler whose random numbers are determined by `seed`.
     #[must_use]
     pub fn new(options: SamplerOptions, seed: u64) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Sampler {
         }
     }
 
-    /// Sets the request's extra options.
+    /// Sets the request's extra options: penalties and log-probabilities.
     pub fn shape(&mut self, shaper: Option<Box<Shaper>>) {
         self.shaper = shaper;
     }

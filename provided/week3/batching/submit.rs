@@ -38,7 +38,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.submit_with(request, constraint, Extras::default())
     }
 
-    /// Like [`Engine::submit_constrained`], with extra options.
+    /// Like [`Engine::submit_constrained`], with penalties or log-probabilities (`extras`).
     ///
     /// # Errors
     /// The same as for [`Engine::submit_constrained`]. Also if a penalty is NaN or infinite.

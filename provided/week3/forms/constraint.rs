@@ -13,8 +13,8 @@ use crate::week3::{
     whole::{NEVER, Prices, fewest_tokens, mask},
 };
 
-/// Maximum number of states whose prices are stored. A state's prices take 2 bytes per token of the
-/// vocabulary.
+/// Maximum number of grammar states whose prices ([`Prices::of`]) are stored. The prices of one
+/// state take 2 bytes per token of the vocabulary.
 pub const MOST_STATES: usize = 512;
 
 /// The bytes of each token. A token that isn't text has no bytes.
@@ -32,7 +32,7 @@ impl Vocabulary {
         Self { trie: TokenTrie::new(&texts), texts }
     }
 
-    /// Returns the tree of the tokens' texts.
+    /// Returns the trie of all tokens' bytes.
     #[must_use]
     pub fn trie(&self) -> &TokenTrie {
         &self.trie
@@ -51,10 +51,10 @@ impl Vocabulary {
     }
 }
 
-/// Computes the price of each token in a state. [`Prices`] is one implementation, and any other
-/// must return the same prices.
+/// Computes token prices, which [`Prices::of`] defines. [`Prices`] is one implementation, and any
+/// other must return the same prices.
 pub trait Priced<G: Grammar>: Send {
-    /// Returns the prices `[V]` in this state, like [`Prices::of`].
+    /// Returns the price of each token in `state`, `[V]`.
     fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]>;
 }
 
@@ -64,8 +64,8 @@ impl<G: Grammar> Priced<G> for Prices<G::State> {
     }
 }
 
-/// A grammar over a vocabulary, with the prices computed so far. Any number of answers can share
-/// it.
+/// A grammar, a vocabulary, and the token prices ([`Prices::of`]) computed so far. Any number of
+/// answers can share them.
 pub struct Rules<G: Grammar> {
     grammar: G,
     vocabulary: Arc<Vocabulary>,
@@ -73,13 +73,13 @@ pub struct Rules<G: Grammar> {
 }
 
 impl<G: Grammar> Rules<G> {
-    /// Creates the rules. The prices of a state are computed when they are first needed.
+    /// Creates the rules. The token prices in a state are computed when they are first needed.
     #[must_use]
     pub fn new(grammar: G, vocabulary: Arc<Vocabulary>) -> Self {
         Self::keeping(grammar, vocabulary, MOST_STATES)
     }
 
-    /// Like [`Rules::new`], but stores the prices of at most `states` states.
+    /// Like [`Rules::new`], but stores the token prices of at most `states` grammar states.
     ///
     /// # Panics
     /// If `states` is 0.
@@ -89,7 +89,7 @@ impl<G: Grammar> Rules<G> {
         Self::priced(grammar, vocabulary, Box::new(prices))
     }
 
-    /// Like [`Rules::new`], but `prices` computes the prices.
+    /// Like [`Rules::new`], but uses `prices` to compute token prices.
     #[must_use]
     pub fn priced(grammar: G, vocabulary: Arc<Vocabulary>, prices: Box<dyn Priced<G>>) -> Self {
         Self { grammar, vocabulary, prices: Mutex::new(prices) }
@@ -114,8 +114,8 @@ impl Constraint {
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns the minimum number of tokens that complete the answer, or `None` if no tokens can
-    /// complete it.
+    /// Returns the minimum number of tokens that spell [`Constraint::closing_text`], which
+    /// completes the answer. Returns `None` if no tokens spell it.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()
@@ -149,7 +149,7 @@ impl Constraint {
     /// Checks that `left` more tokens are enough to complete the answer.
     ///
     /// # Errors
-    /// If more tokens are needed. The message says how many.
+    /// If more tokens are needed (the message says how many), or no tokens can complete the answer.
     pub fn fits(&self, left: usize) -> Result<(), String> {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
@@ -198,7 +198,7 @@ impl Constraint {
     }
 }
 
-/// A grammar of any type, with its current state.
+/// The state of one answer in a grammar, whatever the grammar's type.
 trait Follow: Send {
     fn needed(&self) -> Option<usize>;
     fn closing_text(&self) -> Vec<u8>;

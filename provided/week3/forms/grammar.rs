@@ -10,7 +10,7 @@ pub trait Grammar: Send + Sync + 'static {
     /// Returns the state before the first byte.
     fn start(&self) -> Self::State;
 
-    /// Returns the state after one more byte, or `None` if no text of the set continues like this.
+    /// Returns the state after `byte`, or `None` if no text of the set has this byte next.
     fn next(&self, state: &Self::State, byte: u8) -> Option<Self::State>;
 
     /// Returns whether the bytes so far are a text of the set.

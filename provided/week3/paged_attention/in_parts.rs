@@ -34,24 +34,25 @@ pub struct InParts<C> {
 /// Buffers of a pass, reused by the next pass.
 #[derive(Debug, Default)]
 struct Room {
-    /// Rows, sorted so that rows that share pages are neighbours.
+    /// Indices of the pass's rows, sorted so that rows that share pages are neighbours.
     order: Vec<usize>,
     /// Blocks of rows that read pages together, as ranges of `order`.
     blocks: Vec<Range<usize>>,
-    /// The block of each row, and the row's index in it, `[T]`.
+    /// For each row, the index of its block and the row's index within that block, `[T]`.
     places: Vec<(usize, usize)>,
-    /// The sums, maximums and totals of each reader, `[blocks, parts, H, (D + 2) · queries]`.
+    /// Attention of each block over each part: sums, then maximums and totals,
+    /// `[blocks, parts, H, (D + 2) · queries]`.
     seen: Vec<f32>,
 }
 
 impl<C: Pages> InParts<C> {
-    /// Wraps this cache, with parts of [`PART`] positions.
+    /// Wraps `cache`, with parts of [`PART`] positions.
     #[must_use]
     pub fn new(cache: C) -> Self {
         Self::with_part_len(cache, PART)
     }
 
-    /// Wraps this cache, with parts of this many positions. Results depend on `part_len`.
+    /// Wraps `cache`, with parts of `part_len` positions. The results' rounding depends on it.
     ///
     /// # Panics
     /// If `part_len` isn't a multiple of [`TILE`], or is 0.
@@ -64,28 +65,28 @@ impl<C: Pages> InParts<C> {
         Self { cache, part_len, room: Mutex::default() }
     }
 
-    /// Returns the cache.
+    /// Returns the wrapped cache.
     #[must_use]
     pub fn inner(&self) -> &C {
         &self.cache
     }
 
-    /// Returns the cache, mutably.
+    /// Returns the wrapped cache, mutably.
     pub fn inner_mut(&mut self) -> &mut C {
         &mut self.cache
     }
 }
 
-/// Splits an item of [`Room::seen`] in two: the sums, then the maximums and totals. The item holds
-/// the state of `queries` queries.
+/// Splits an item of [`Room::seen`], which holds the results of `queries` queries. Returns the
+/// sums, then the maximums and totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
     item.split_at_mut(states)
 }
 
 impl Room {
-    /// Groups rows into blocks that read pages together. A block holds as many neighbouring rows as
-    /// fit. Their sequences all begin with the same page.
+    /// Groups rows into blocks that read pages together. A block has neighbouring rows whose
+    /// sequences begin with the same page, and at most [`MAX_BLOCK_QUERIES`] queries.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);
@@ -108,7 +109,7 @@ impl Room {
 }
 
 /// Computes attention of all rows in one layer, like [`attend`](crate::week2::attention::attend).
-/// First, every block of rows reads every part. Then, the parts of each row are joined in order.
+/// First, computes every block's attention over every part. Then joins each row's parts in order.
 fn attend_in_parts<C: Pages>(
     plan: &Plan,
     cache: &C,

@@ -11,9 +11,10 @@ use crate::week2::{
     },
 };
 
-/// A cache that accepts keys and values in the form in which [`KvCache::runs`] returns them. For a
-/// q8_0 cache, that form is the words of its rows. The words are widened and quantized again, which
-/// gives the same bytes. For any other type, writes are passed through unchanged.
+/// Wraps a cache so that its `write` accepts keys and values in the form that [`KvCache::runs`]
+/// returns. For a q8_0 cache, that form is the packed words of its rows. They are decoded to f32
+/// and quantized again, which results in the same bytes. Writes to any other cache are passed
+/// through unchanged.
 pub struct FromWords<'a, C>(pub &'a mut C);
 
 impl<C: KvCache> KvCache for FromWords<'_, C> {

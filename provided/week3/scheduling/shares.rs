@@ -13,10 +13,10 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Attaches the cached prefix to every request that is about to get its first rows. This is not
-    /// done earlier, because a request ahead in the queue may still be computing the same prefix.
-    /// Skips the requests below index `tried`, which have already been checked. Returns whether a
-    /// prefix was found.
+    /// Attaches the cached prefix, if any, to every request that gets its first rows in this step.
+    /// This is not done earlier, because a request ahead in the queue may still be computing the
+    /// same prefix. Skips the requests before index `tried`, which have already been checked.
+    /// Returns whether a prefix was found for any request.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -69,8 +69,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Returns the scheduler for this step. If `gap` is set, the budget is smaller while any
-    /// request decodes. Returns `None` if there is neither a budget nor a gap that applies.
+    /// Returns the scheduler for this step, or `None` if the step's rows are not limited. If `gap`
+    /// is set and a request decodes, the budget is at most [`Engine::rows_beside`].
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
@@ -81,7 +81,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Some(Scheduler::new(budget))
     }
 
-    /// Returns the maximum number of rows of a step in which `decoding` requests decode.
+    /// Returns the maximum number of rows that `gap` allows a step in which `decoding` requests
+    /// decode.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
         let slots = self.cache.shape().sequences.max(decoding);
         let within = self.step_times.rows_within(
@@ -94,7 +95,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model. If `gap` is set, also measures the step's time.
+    /// Computes the step's rows. If `gap` is set, also records the step's time.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);

@@ -2,10 +2,10 @@
 
 use crate::week3::draft_length::Costs;
 
-/// Number of size classes: 1 row, 2, up to 4, up to 8, and so on. The last class has no upper
-/// limit.
+/// Number of size classes of steps: 1 row, 2 rows, 3 to 4, 5 to 8, and so on. The last class has no
+/// upper limit.
 const SIZES: usize = 16;
-/// Weight of a new measurement in a mean. The earlier measurements have the remaining weight.
+/// Weight of a new measurement in a mean. The earlier measurements share the remaining weight.
 const WEIGHT: f64 = 0.25;
 
 /// Mean number of rows and mean time of the steps of one size class. Older steps weigh less.
@@ -29,8 +29,8 @@ pub struct TimeLimit {
 pub struct StepTimes([Option<Mean>; SIZES]);
 
 impl StepTimes {
-    /// Records the time of a step of this many rows. A time far above the mean was probably caused
-    /// by another program, so it counts as at most twice the mean.
+    /// Records the time of a step of `rows` rows. A time far above the mean was probably caused by
+    /// another program, so it counts as at most twice the mean.
     pub fn observe(&mut self, rows: usize, seconds: f64) {
         let size = rows.max(1).next_power_of_two().ilog2() as usize;
         let rows = rows as f64;
@@ -44,9 +44,10 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// Returns the maximum number of rows that a step may have under both limits. `gap` is relative
-    /// to a step of the decoding rows, and `busy` to a step in which every batch slot decodes.
-    /// Returns `None` before anything has been measured.
+    /// Returns the maximum number of rows that a step may have within both time limits. `gap` is a
+    /// multiple of the time of a step with only the decoding rows. `busy` is a multiple of the time
+    /// of a step in which every batch slot decodes. Returns `None` before anything has been
+    /// measured.
     ///
     /// Between two measured sizes, times are interpolated linearly. Above the largest measured
     /// size, the time is assumed to be proportional to the number of rows. That overestimates the
@@ -74,10 +75,10 @@ impl StepTimes {
         Some(most as usize)
     }
 
-    /// Returns the costs of one more row and of a draft when `requests` requests decode together. A
-    /// draft takes `draft_seconds`. Costs are relative to a step without drafts. They grow with
-    /// `requests`, because all requests wait if one of them drafts. Returns `None` until steps of
-    /// two different sizes have been measured.
+    /// Returns the costs of one more row and of a draft when `requests` requests decode together.
+    /// `draft_seconds` is the time to compute a draft. Costs are multiples of a step without
+    /// drafts. They grow with `requests`, because a draft for one request delays all of them.
+    /// Returns `None` until steps of two different sizes have been measured.
     #[must_use]
     pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
         let (step, row) = self.line()?;
@@ -87,7 +88,7 @@ impl StepTimes {
     }
 
     /// Fits the line `step + row · rows` to the mean times of the size classes, by least squares.
-    /// Neither coefficient is negative.
+    /// Returns `(step, row)`, neither of which is negative.
     fn line(&self) -> Option<(f64, f64)> {
         let n = self.known().count() as f64;
         let mean = |of: fn(Mean) -> f64| self.known().map(of).sum::<f64>() / n;
@@ -101,12 +102,12 @@ impl StepTimes {
         Some(((seconds - row * rows).max(0.0), row))
     }
 
-    /// Returns the measured means, the fewest rows first.
+    /// Returns the means of the measured size classes, the smallest class first.
     fn known(&self) -> impl Iterator<Item = Mean> + '_ {
         self.0.iter().flatten().copied().filter(|mean| mean.seconds > 0.0)
     }
 
-    /// Estimates the time of a step of this many rows, in seconds.
+    /// Estimates the time of a step of `rows` rows, in seconds.
     fn seconds(&self, rows: f64) -> Option<f64> {
         let first = self.known().next()?;
         let mut before = None;
@@ -137,14 +138,15 @@ impl StepTimes {
 mod tests {
     use super::*;
 
-    /// No limit.
+    /// A limit that allows any time.
     const ANY: TimeLimit = TimeLimit { factor: f64::INFINITY, rows: 1 << 50 };
 
     fn limit(factor: f64, rows: usize) -> TimeLimit {
         TimeLimit { factor, rows }
     }
 
-    /// Returns the times of steps that each cost `step`, plus 1 per row.
+    /// Returns measurements of one step of each size in `sizes`. A step takes `step`, plus 1 per
+    /// row.
     fn measured(step: f64, sizes: &[usize]) -> StepTimes {
         let mut times = StepTimes::default();
         sizes.iter().for_each(|&rows| times.observe(rows, step + rows as f64));

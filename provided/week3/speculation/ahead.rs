@@ -25,7 +25,7 @@ pub struct Drafted {
 pub enum Pricing {
     /// Uses these costs.
     Fixed(Costs),
-    /// Measures the costs. The number of drafts then depends on timing, but no answer does.
+    /// Measures the costs. The number of drafts then depends on timing, but the answers do not.
     Measured,
 }
 
@@ -36,7 +36,7 @@ pub struct Ahead {
     step_times: StepTimes,
     /// Mean seconds per draft. Recent drafts weigh more.
     draft_seconds: Option<f64>,
-    /// Maximum number of drafts for a request in a step.
+    /// Maximum number of drafts per request in a step.
     most: usize,
     /// The acceptance rate and the number of drafts of each batch slot, `[sequences]`.
     lengths: Vec<DraftLength>,
@@ -45,19 +45,20 @@ pub struct Ahead {
     /// The drafts of this step, `[running]`.
     drafts: Vec<Vec<u32>>,
     counts: Drafted,
-    /// Start of the pass, if its time is to be measured.
+    /// When the pass started, if its time is measured.
     start: Option<Instant>,
-    /// Number of steps until drafts are tried, at the start or after they didn't pay off.
+    /// Number of steps left in the current pause. During a pause, nothing is drafted.
     rest: usize,
     /// The length of the pause after the next trial that doesn't pay off.
     next_rest: usize,
 }
 
-/// Number of steps without drafts at the start, for comparison.
+/// Number of steps without drafts at the start, for comparison. Also the length of the first pause
+/// after a trial that didn't pay off.
 const ALONE: usize = 2;
-/// Weight of a new measurement in a mean. The earlier measurements have the remaining weight.
+/// Weight of a new measurement in a mean. The earlier measurements share the remaining weight.
 const WEIGHT: f64 = 0.25;
-/// The longest pause, in steps.
+/// Maximum length of a pause without drafts, in steps.
 const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft until they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
@@ -77,7 +78,7 @@ fn decodes(sequence: &Sequence, rows: usize) -> bool {
 }
 
 impl Ahead {
-    /// Creates an `Ahead` for an engine with this many batch slots. A request gets at most `most`
+    /// Creates an `Ahead` for an engine with `slots` batch slots. A request gets at most `most`
     /// drafts in a step.
     #[must_use]
     pub fn new(proposer: Box<dyn Proposer>, slots: usize, most: usize, pricing: Pricing) -> Self {
@@ -98,14 +99,14 @@ impl Ahead {
         }
     }
 
-    /// Returns the counters.
+    /// Returns how many tokens were drafted and how many were accepted.
     #[must_use]
     pub fn counts(&self) -> Drafted {
         self.counts
     }
 
-    /// Proposes tokens for the requests that decode and have a row in this step (`shares`). All
-    /// drafts together have at most `room` rows.
+    /// Proposes tokens for the requests that decode in this step. `shares` holds each request's
+    /// number of rows, without drafts. All drafts together have at most `room` rows.
     pub fn propose(&mut self, running: &[Sequence], shares: &[usize], room: usize) {
         self.drafts.iter_mut().for_each(Vec::clear);
         let decoding = running.iter().zip(shares).filter(|&(one, &rows)| decodes(one, rows));
@@ -146,7 +147,7 @@ impl Ahead {
         }
     }
 
-    /// Decides how many drafts each request gets. Returns false if no request gets any.
+    /// Sets `wanted`: the maximum number of drafts of each request. Returns false if all are 0.
     fn want(
         &mut self,
         running: &[Sequence],
@@ -227,7 +228,7 @@ impl Ahead {
         }));
     }
 
-    /// Records that a pass over this many rows has ended.
+    /// Records the end of a pass over `rows` rows, and its time if it is measured.
     pub fn passed(&mut self, rows: usize) {
         if let Some(start) = self.start.take() {
             self.step_times.observe(rows, start.elapsed().as_secs_f64());

@@ -7,8 +7,9 @@ const ALONE: u32 = 2;
 /// The minimum cost of a draft, in passes of a single row. It is needed because a pass with a draft
 /// may, by chance, be measured as faster than one without.
 const LEAST: f64 = 1.0 / 64.0;
-/// The first pause and the longest pause, in passes.
+/// Length of the first pause, in passes.
 const FIRST_PAUSE: usize = 16;
+/// Maximum length of a pause, in passes.
 const LONGEST_PAUSE: usize = 512;
 
 /// The measured times of passes, and the current pause between two trials of drafting.
@@ -16,7 +17,7 @@ const LONGEST_PAUSE: usize = 512;
 pub struct DraftBackoff {
     step_times: StepTimes,
     passes_alone: u32,
-    /// Number of passes until drafts are tried again.
+    /// Number of passes left in the current pause.
     pause: usize,
     /// The length of the pause after the next trial that doesn't pay off.
     next_pause: usize,
@@ -46,14 +47,15 @@ impl DraftBackoff {
         }
     }
 
-    /// Records the time of a pass of a single row and this many drafts.
+    /// Records the time of a pass over one row and `drafts` drafts.
     pub fn observe(&mut self, drafts: usize, seconds: f64) {
         self.passes_alone += u32::from(drafts == 0);
         self.step_times.observe(1 + drafts, seconds);
     }
 
-    /// Returns the costs, as multiples of a pass of a single row. `row` includes the cost of
-    /// proposing, so `draft` is 0. Returns `None` before the costs have been measured.
+    /// Returns the costs of a draft, as multiples of a pass over a single row. The field `row`
+    /// includes the cost of proposing, so `draft` is 0. Returns `None` before the costs have been
+    /// measured.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;

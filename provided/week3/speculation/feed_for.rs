@@ -28,7 +28,7 @@ impl<C: KvCache> Session<C> {
         Ok(self.work.logits())
     }
 
-    /// Runs one forward pass, in which the last `n` rows request logits.
+    /// Runs one forward pass over `tokens`, in which the last `n` rows request logits.
     fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
         let start = self.cache.len(0);
         let silent = tokens.len() - n;

@@ -18,9 +18,9 @@ use crate::{
 };
 
 impl<D: Drafter> Speculation<D> {
-    /// Generates text like [`Session::generate`], with drafts. The limits are the same and are
-    /// checked in the same order. The text has the same distribution as without drafts. At
-    /// temperature 0, it is the same text.
+    /// Generates text like [`Session::generate`], but with drafts. It checks the same limits in the
+    /// same order. The text has the same distribution as without drafts. At temperature 0, it is
+    /// the same text.
     ///
     /// # Errors
     /// If the prompt is empty, too long, or has a token that isn't in the vocabulary. Also if a

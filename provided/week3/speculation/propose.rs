@@ -29,7 +29,8 @@ pub trait Proposer: Send {
     }
 }
 
-/// Finds an earlier occurrence of each text's suffix, and proposes the tokens that followed it.
+/// Finds an earlier occurrence of the suffix of each request's text, and proposes the tokens that
+/// followed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupProposer {
     /// The maximum length of the suffix, in tokens.
@@ -44,8 +45,8 @@ impl Proposer for LookupProposer {
     }
 }
 
-/// Proposes the tokens that a smaller model finds likeliest. Each pass drafts one token for every
-/// request.
+/// Proposes the likeliest tokens of a smaller model. Each of its passes drafts one token for every
+/// request that still needs drafts.
 pub struct ModelProposer {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -83,7 +84,7 @@ impl ModelProposer {
         Ok(Self { model, plan, cache, work, cached, rows: Vec::new() })
     }
 
-    /// Removes the slot's cached tokens after the prefix that they share with the text. The removed
+    /// Truncates the slot's cached tokens to the prefix that they share with `text`. The removed
     /// tokens are rejected drafts, or belong to an earlier request.
     fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
         let cached = &mut self.cached[slot];
@@ -92,8 +93,7 @@ impl ModelProposer {
         self.cache.truncate(slot, cached.len());
     }
 
-    /// Appends a row for each token that isn't in the cache: first for tokens of the text, then for
-    /// its drafts.
+    /// Appends a row for each token of `text`, then of `drafts`, that isn't in the cache.
     fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
         let cached = &mut self.cached[slot];
         let start = cached.len();

@@ -58,11 +58,11 @@ pub trait Backend: Send {
     /// If no buffer has this number.
     fn release(&mut self, buffer: BufferId) -> Result<(), Fault>;
 
-    /// Writes bytes to a place of the same length. The caller may change the bytes as soon as this
+    /// Writes `bytes` to a place of the same length. The caller may change `bytes` as soon as this
     /// method returns.
     ///
     /// # Errors
-    /// If there is no such place, or it is read-only. Also if the device is lost.
+    /// If the place doesn't exist or is read-only. Also if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
     /// Computes the nodes of a [`Work`], in order.
@@ -79,7 +79,7 @@ pub trait Backend: Send {
     fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault>;
 
     /// Returns the bytes of a place without a copy, if they have been written and the program can
-    /// read that memory. Otherwise returns `None`, and the caller must download them.
+    /// read that memory. Otherwise returns `None`, and the caller must call [`Backend::download`].
     fn lent(&self, _from: Place) -> Option<&[u8]> {
         None
     }
@@ -113,10 +113,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// The place in this backend's memory of each node that this work writes or reads,
+    /// For each node that this work writes or reads, its place in this backend's memory,
     /// `[nodes of the graph]`. Weights and values have places too. A view has no place: its bytes
-    /// are in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place
-    /// either: they are in the step.
+    /// are in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no
+    /// place, because they are in the step.
     pub places: &'a [Option<Place>],
 }
 
@@ -152,11 +152,11 @@ pub enum Fault {
         /// Length of the buffer in bytes.
         len: usize,
     },
-    /// The number of bytes differs from the length of the place.
+    /// The number of bytes to upload or download differs from the length of the place.
     WrongLength {
         /// The requested place.
         place: Place,
-        /// Number of bytes that were given.
+        /// Number of bytes to upload or download.
         found: usize,
     },
     /// There is no such buffer, or it has been released.

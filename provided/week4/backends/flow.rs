@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// A network: points, and edges that cost something to cut. A cut always puts two of the points,
-/// [`Network::FIRST`] and [`Network::LAST`], on different sides.
+/// A network of points, and of edges that cost something to cut. A cut divides the points into a
+/// first side, with [`Network::FIRST`], and a last side, with [`Network::LAST`].
 #[derive(Debug)]
 pub struct Network {
     /// Start, end and remaining capacity of each edge. Edge `2i + 1` is edge `2i` reversed.
@@ -54,9 +54,9 @@ impl Network {
         sum
     }
 
-    /// For each point, returns whether the cut puts it on the last side: `[points]`. Call
-    /// [`Network::cheapest_cut`] first. If several cuts are equally cheap, returns the one with the
-    /// fewest points on the last side.
+    /// Returns, for each point, whether the cheapest cut puts it on the last side: `[points]`. Call
+    /// [`Network::cheapest_cut`] first. Of equally cheap cuts, uses the one with the fewest points
+    /// on the last side.
     #[must_use]
     pub fn on_the_last_side(&self) -> Vec<bool> {
         let mut last = vec![false; self.from.len()];
@@ -75,8 +75,8 @@ impl Network {
         last
     }
 
-    /// Returns the edges of a shortest path from `FIRST` to `LAST` on which every edge has capacity
-    /// left, or `None` if there is no such path.
+    /// Returns the edges, last to first, of a shortest path from `FIRST` to `LAST` on which every
+    /// edge has capacity left. Returns `None` if there is no such path.
     fn way(&self) -> Option<Vec<usize>> {
         let mut by = vec![None; self.from.len()];
         let mut open = VecDeque::from([Self::FIRST]);

@@ -19,7 +19,7 @@ use crate::week4::{
     weights::Weights,
 };
 
-/// Backends, the preferred one first, and the weights in their memory.
+/// Runs graphs on backends, and keeps the weights in their memory. The preferred backend is first.
 #[derive(Default)]
 pub struct Scheduler {
     backends: Vec<(Box<dyn Backend>, Weights)>,
@@ -42,11 +42,11 @@ pub struct Traffic {
 /// A graph that is ready to run.
 #[derive(Debug)]
 pub struct Ready {
-    /// Which backend computes each node.
+    /// The graph with its copies, and which backend computes each node.
     pub schedule: Schedule,
-    /// For each backend, the place of each node.
+    /// For each backend, the place of each node in its memory.
     places: Vec<Vec<Option<Place>>>,
-    /// For each backend, the buffers to release with the graph.
+    /// For each backend, the buffers that belong to this graph alone.
     buffers: Vec<Vec<BufferId>>,
     /// For each backend, the size of its arena in bytes.
     pub arenas: Vec<usize>,
@@ -103,8 +103,8 @@ impl Scheduler {
         Schedule::new(graph, order, &placed, results)
     }
 
-    /// Schedules a graph. Loads its weights and values into the memory of the backends that read
-    /// them, and allocates a place for every node that is computed.
+    /// Schedules a graph. Loads the graph's weights and values into the memory of the backends that
+    /// read them, and allocates a place for every node that is computed.
     ///
     /// # Errors
     /// The same as for [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything
@@ -140,7 +140,7 @@ impl Scheduler {
         }
     }
 
-    /// Allocates and fills a graph's memory.
+    /// Allocates a graph's memory on each backend, and uploads its weights and values.
     fn fill(&mut self, ready: &mut Ready) -> Result<()> {
         let Ready { schedule, places, buffers, arenas } = ready;
         let order = schedule.order();
@@ -225,8 +225,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Copies a node's bytes from one backend's memory to another's. An error comes with the index
-    /// of the backend that failed.
+    /// Copies the values of the node `source` on backend `from` to the node `copy` on backend `to`.
+    /// An error includes the index of the backend that failed.
     fn copy(
         &mut self,
         ready: &Ready,
@@ -249,7 +249,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Reads a result into `out`, which has as many elements as the result.
+    /// Reads the graph's result number `result` into `out`, which has the same number of elements.
     ///
     /// # Errors
     /// If earlier work has failed on the result's backend. Also if the result is a leaf.
@@ -269,10 +269,11 @@ impl Scheduler {
         read.map_err(|fault| anyhow!(Failed::at(root, fault).told(backend.name(), graph)))
     }
 
-    /// Returns a result without copying it, if its backend can lend it ([`Backend::lent`]).
+    /// Returns the graph's result number `result` without a copy, if its backend can lend it
+    /// ([`Backend::lent`]).
     ///
     /// # Panics
-    /// If there is no such result.
+    /// If the graph doesn't have that many results.
     #[must_use]
     pub fn lent(&self, ready: &Ready, result: usize) -> Option<&[f32]> {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
@@ -309,7 +310,8 @@ fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     placed
 }
 
-/// Uploads the values that never change, such as norms and biases, into one buffer.
+/// Uploads the leaves `numbers`, whose values never change, into one buffer. Norms and biases are
+/// such leaves.
 fn put_numbers(
     backend: &mut dyn Backend,
     graph: &Graph,

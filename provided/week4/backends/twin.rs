@@ -19,7 +19,7 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A second backend, with its limits and its counters.
+/// A CPU backend with its own memory, limits and counters.
 #[derive(Debug, Default)]
 pub struct Twin {
     cpu: Cpu,
@@ -54,7 +54,7 @@ pub struct Counts {
 }
 
 impl Twin {
-    /// Creates a backend that supports everything but these operations.
+    /// Creates a backend that supports all operations except `operations`.
     #[must_use]
     pub fn without(operations: &[&str]) -> Self {
         let lacks = operations.iter().map(|&name| name.to_owned()).collect();
@@ -88,7 +88,7 @@ impl Twin {
         Arc::clone(&self.counts)
     }
 
-    /// Counts a call. Fails if the device is lost.
+    /// Adds a call to `counter`. Returns an error if the device is lost.
     fn called(&self, counter: &AtomicUsize) -> Result<(), Fault> {
         counter.fetch_add(1, Ordering::Relaxed);
         match self.counts.lost_after.load(Ordering::Relaxed) {

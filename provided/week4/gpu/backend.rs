@@ -65,8 +65,8 @@ impl GpuBackend {
         part.map_err(|_| Fault::OutOfBounds { place, len: buffer.bytes() })
     }
 
-    /// Returns the buffers for the keys and values of a layer. Allocates them on the first call,
-    /// and again if the step's cache has another size.
+    /// Returns the buffers for the keys and values of a layer. Allocates them on the first call for
+    /// the layer, and again if the step's cache has another size.
     fn room(&mut self, layer: usize, step: &AnyStep<'_>) -> Result<[Buffer; 2]> {
         let sizes = step.cache.sizes();
         ensure!(

@@ -1,5 +1,5 @@
-//! Day 5. WGSL functions that read f32, f16 and bf16 weights. They have the same names as those of
-//! the block formats in [`mat_vec`](crate::week4::gpu::mat_vec). They treat the weights as blocks
+//! Day 5. WGSL functions that read f32, f16 and bf16 weights. The functions have the same names as
+//! those for block formats in [`mat_vec`](crate::week4::gpu::mat_vec). They treat weights as blocks
 //! of 32 with a scale of 1. This file also has the provided kernels of a language model.
 
 /// WGSL functions that read f32 weights.
@@ -99,7 +99,7 @@ fn main(
 }
 ";
 
-/// Adds a bias `b` to every row of `a`.
+/// Adds the bias `b` to every row of `a`.
 pub const ADD_ROW: &str = "
 struct Sizes { n: u32, width: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

@@ -17,22 +17,23 @@ pub struct Kernels<'a> {
     compiled: RefCell<Vec<(Which, Arc<Kernel>)>>,
 }
 
-/// A kind of kernel.
+/// Identifies a kernel of a [`Kernels`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// `a + b`
     Add,
     /// `silu(a) · b`
     SiluGate,
-    /// RMSNorm: divides each row by its root mean square.
+    /// RMSNorm: divides each row by its root mean square, and multiplies it by the norm's weight.
     RmsNorm,
-    /// Multiplies a matrix of this type by a few columns. The type must satisfy [`is_known`].
+    /// Multiplies a matrix of this type by a few columns of activations. The type must satisfy
+    /// [`is_known`].
     MatVec(TensorType),
-    /// Multiplies a matrix of this type by many columns.
+    /// Multiplies a matrix of this type by many columns of activations.
     MatMat(TensorType),
     /// Attention over the cache.
     Attention,
-    /// Looks up rows of a table of this type. (This kernel is provided.)
+    /// Embedding: looks up rows of a table of this type. (Provided.)
     Embed(TensorType),
     /// RoPE: rotates each head by the position of its row. (Provided.)
     Rope,
@@ -67,8 +68,7 @@ impl Which {
         }
     }
 
-    /// Returns the kernel's whole source, including its bindings, and the number of buffers that it
-    /// reads.
+    /// Returns the kernel's complete WGSL source and the number of buffers that it reads.
     #[must_use]
     pub fn text(self) -> (String, usize) {
         let product = |tensor_type, main| {
@@ -116,7 +116,7 @@ impl<'a> Kernels<'a> {
         self.compiled.borrow().iter().any(|(other, _)| *other == which)
     }
 
-    /// Returns a kernel. Compiles it on the first call.
+    /// Returns a kernel. Compiles it when it is first requested.
     ///
     /// # Errors
     /// If naga or the device rejects the kernel's source.

@@ -32,7 +32,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 /// Speed of one kernel.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// The kernel and its size.
+    /// Name of the kernel and size of its input.
     pub what: String,
     /// Bytes of weights, or of elements, read per second.
     pub bytes: f64,
@@ -40,7 +40,7 @@ pub struct Measured {
     pub multiply_adds: f64,
 }
 
-/// Each kernel is run repeatedly for at least this long.
+/// Minimum total time of each kernel's repeated runs.
 const TIME: Duration = Duration::from_millis(400);
 
 /// Measures the device's memory bandwidth. Then measures products of a Q8_0 and of a Q4_0 matrix
@@ -92,7 +92,8 @@ fn reading(gpu: &Gpu) -> Result<Measured> {
     Ok(Measured { what, bytes: (4 * n) as f64 / seconds, multiply_adds: 0.0 })
 }
 
-/// Submits several runs at a time, repeatedly. Returns the shortest time per run, in seconds.
+/// Returns the shortest time of one run of the commands that `record` records, in seconds. Each
+/// measurement submits several runs and takes their mean.
 fn timed(gpu: &Gpu, record: impl Fn(&mut Pass<'_>) -> Result<()>) -> Result<f64> {
     let run = |times: usize| -> Result<f64> {
         let start = Instant::now();

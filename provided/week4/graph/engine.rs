@@ -29,13 +29,13 @@ pub struct Built {
     pub graph: Graph,
     /// The order in which nodes are computed.
     pub order: Vec<NodeId>,
-    /// The node that computes the logits, `[V, wanted]`.
+    /// The node that computes the logits, `[V, n]`, of the `n` rows that request them.
     pub logits: NodeId,
     shape: PassShape,
 }
 
 impl Built {
-    /// Builds the graph of a model for a pass of this size.
+    /// Builds the graph of `model` for a pass of size `shape`.
     ///
     /// # Errors
     /// The same as for [`build`].
@@ -46,8 +46,8 @@ impl Built {
     }
 }
 
-/// Runs passes over graphs. As long as passes have the same size, the engine builds no new graph
-/// and allocates nothing.
+/// Runs each forward pass of a model as a graph. While passes have the same size, the engine builds
+/// no new graph and allocates nothing.
 #[derive(Debug, Default)]
 pub struct GraphEngine {
     built: Option<Built>,
@@ -59,8 +59,8 @@ pub struct GraphEngine {
     graphs: usize,
 }
 
-/// A graph that runs on backends. `logits` holds a copy of its last logits, unless the backend
-/// lends them.
+/// The backends, and the graph that runs on them. `logits` holds a copy of the last pass's logits,
+/// unless the backend lends them.
 #[derive(Debug)]
 struct Scheduled {
     scheduler: Scheduler,
@@ -92,9 +92,9 @@ impl GraphEngine {
     /// Computes logits `[n, V]` for the `n` rows that request them, like [`Model::forward`].
     ///
     /// # Errors
-    /// The same as for [`build`] and [`Step::check`], which run only if the pass has a new size.
-    /// Also if no row requests logits. If the engine runs on backends, also the errors of
-    /// [`Scheduler::prepare`] and [`Scheduler::run`].
+    /// If no row requests logits. Also the errors of [`build`] and [`Step::check`], which run only
+    /// if the pass has a different size than the last one. If the engine runs on backends, also the
+    /// errors of [`Scheduler::prepare`] and [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -125,7 +125,7 @@ impl GraphEngine {
         Ok(self.logits_behind(rows, cache))
     }
 
-    /// Builds the graph for a pass of this size, and plans its memory or places it on backends.
+    /// Builds the graph for a pass of size `shape`, and plans its memory or places it on backends.
     /// Does nothing if the last graph has the same size. Returns whether it built a graph.
     fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
         if self.built.as_ref().is_some_and(|built| built.shape == shape) {
@@ -145,8 +145,8 @@ impl GraphEngine {
         Ok(true)
     }
 
-    /// Prepares the graph of a pass of this size, and returns how it is divided among the backends.
-    /// Returns `None` if this engine doesn't run on backends.
+    /// Prepares the graph of a pass of size `shape`, and returns how it is divided among the
+    /// backends. Returns `None` if this engine doesn't run on backends.
     ///
     /// # Errors
     /// The same as for [`Scheduler::prepare`].
@@ -171,7 +171,7 @@ impl GraphEngine {
 }
 
 impl Scheduled {
-    /// Replaces the prepared graph with one of a new size.
+    /// Releases the prepared graph, if any, and prepares `built` in its place.
     fn prepare(&mut self, built: &Built) -> Result<()> {
         if let Some(ready) = self.ready.take() {
             self.scheduler.release(ready);
@@ -255,8 +255,8 @@ impl GraphSession {
         self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }
 
-    /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
-    /// with the last call's tokens isn't computed again. The rest is computed in chunks of at most
+    /// Returns the logits `[V]` after the last of `tokens`. The prefix that `tokens` shares with
+    /// the previous call's tokens isn't computed again. The rest is computed in chunks of at most
     /// `chunk` rows.
     ///
     /// # Errors

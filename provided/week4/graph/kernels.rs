@@ -37,7 +37,7 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// Returns the values of a node's sources. Weights, views of weights, and tokens have empty values.
+/// Returns the values of a node's sources: empty for weights, views of weights, and tokens.
 ///
 /// # Panics
 /// If the values haven't been computed.
@@ -51,7 +51,7 @@ pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>])
     sources
 }
 
-/// Copies elements in the order of their indices, whatever their layout.
+/// Copies `values`, which have this `layout`, to `out` in the order of their indices.
 pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     if layout.is_contiguous() {
         out.copy_from_slice(values);
@@ -72,8 +72,8 @@ pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [
     });
 }
 
-/// Computes a node from its [`sources`]. The node must not be a product. `out` has the length of
-/// the result.
+/// Computes a node from its [`sources`]. The node must not be a product, a leaf or a view. `out`
+/// has the length of the result.
 pub(crate) fn compute<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -157,8 +157,8 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     }
 }
 
-/// Returns whether the second operand `y` of a sum is a single row, or has as many elements as the
-/// first operand. Returns false for a column, even if it has as many elements as a row.
+/// Returns whether the second operand of a sum, whose values are `y`, is a single row or has as
+/// many elements as the first operand. Returns false for a column of any length.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);
@@ -216,7 +216,8 @@ pub(crate) fn overwrite<C: StepCache + ?Sized>(
     }
 }
 
-/// Computes day 1's product of two nodes that aren't weights. The first may be a view of a weight.
+/// Multiplies two nodes with day 1's [`mul_mat`]. Reads weights from the graph, and the values of
+/// other nodes from `sources`.
 pub(crate) fn product_of_values(
     graph: &Graph,
     nodes: [NodeId; 2],
@@ -235,7 +236,7 @@ pub(crate) fn product_of_values(
 }
 
 impl Graph {
-    /// Returns the length of the longest block among the weights that multiply this node.
+    /// Returns the longest block length among the weights that are multiplied by `input`.
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
         let known = self.blocks.get_or_init(|| self.longest_blocks());

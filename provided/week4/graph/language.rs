@@ -29,7 +29,7 @@ impl Graph {
         self.push(Op::Embed, &[table, tokens], layout)
     }
 
-    /// Adds an RMSNorm of each row of `x`, and a leaf for its weight.
+    /// Adds a node that computes the RMSNorm of each row of `x`, and a leaf for the norm's weight.
     ///
     /// # Errors
     /// If a row isn't as long as the weight, or `x` isn't contiguous f32.
@@ -46,7 +46,7 @@ impl Graph {
         self.push(Op::RmsNorm { eps }, &[x, weight], fresh)
     }
 
-    /// Adds a RoPE of the heads `x [D, H, T]`. It rotates the heads of each row by the row's
+    /// Adds a RoPE node for the heads `x [D, H, T]`. It rotates the heads of each row by the row's
     /// position.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl Graph {
         self.push(Op::Store { layer }, &[keys, values], done)
     }
 
-    /// Adds attention of queries `[D, H_q, T]` over a layer of the cache → `[H_q·D, T]`. `stored`
-    /// is the node that stores the rows' own keys and values in that layer.
+    /// Adds a node that computes attention of `queries [D, H_q, T]` over a layer of the cache →
+    /// `[H_q·D, T]`. `stored` is the node that stores the rows' own keys and values in that layer.
     ///
     /// # Errors
     /// If the queries aren't contiguous f32, or `stored` doesn't store in this layer.

@@ -13,19 +13,19 @@ use crate::{
 };
 
 impl Graph {
-    /// Sets the prefix for the names of all following nodes.
+    /// Sets the prefix for the names of all nodes that are added later.
     pub fn prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
     }
 
-    /// Sets a node's name to the prefix and `name`.
+    /// Sets a node's name to the current prefix and `name`. Returns the node.
     pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
         self.nodes[id.index()].name = format!("{}{name}", self.prefix);
         id
     }
 
-    /// Returns the node that owns a node's bytes: the node itself, or for a view the root of its
-    /// source.
+    /// Returns the node that owns a node's bytes: the node itself, or the root of its source if it
+    /// is a view.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;
@@ -87,7 +87,7 @@ impl Graph {
         self.push(Op::Contiguous, &[x], layout)
     }
 
-    /// Describes a node in an error: its number, label, type and sizes.
+    /// Returns a node's description for errors: its number, label, type and sizes.
     #[must_use]
     pub fn told(&self, id: NodeId) -> String {
         format!("node {} ({}, {})", id.index(), self.label(id), self.node(id).layout)

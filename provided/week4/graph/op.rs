@@ -11,11 +11,11 @@ pub enum Op {
     Values(Vec<f32>),
     /// Leaf: the token of each row.
     Tokens,
-    /// View with other sizes.
+    /// View of the source with other sizes.
     Reshape,
-    /// View with the axes in another order.
+    /// View of the source with its axes in another order.
     Permute,
-    /// Contiguous copy.
+    /// Contiguous copy of the source.
     Contiguous,
     /// Embedding: table `[E, V]`, tokens `[T]` → `[E, T]`.
     Embed,
@@ -46,12 +46,12 @@ pub enum Op {
     },
     /// Selects the rows whose logits are needed.
     Wanted,
-    /// Copies a result to another backend's memory.
+    /// Copies the source's values to another backend's memory.
     Copy,
 }
 
 impl Op {
-    /// Names of the operations that a backend may have to compute, as shown in pictures.
+    /// The operations that a backend may have to compute, by their [`Op::name`].
     pub const NAMES: [&str; 10] = [
         "contiguous",
         "embed",

@@ -28,7 +28,7 @@ pub struct Step<'a, C: ?Sized> {
 
 impl<C: StepCache + ?Sized> Step<'_, C> {
     /// Checks that the nodes in `order` can be computed in this step. Compares the number of rows
-    /// with the graph, the token ids with the table's size, and layers, heads, positions and
+    /// with the graph, the token ids with the embedding's size, and layers, heads, positions and
     /// sequences with the cache.
     ///
     /// # Errors

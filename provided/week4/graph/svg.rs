@@ -91,7 +91,7 @@ fn route(from: (usize, usize), to: (usize, usize), straight: bool, lane: usize) 
     format!("M{x1} {y1} V{below} H{gap} V{above} H{x2} V{y2}")
 }
 
-/// Returns the column and line of each node. The first column is for the residual stream.
+/// Returns each node's column and line. The first column is for the residual stream.
 fn places(graph: &Graph, order: &[NodeId], stream: &[NodeId]) -> Vec<(usize, usize)> {
     let mut lines = vec![0; graph.len()];
     for &id in order {

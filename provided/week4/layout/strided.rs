@@ -8,7 +8,7 @@ use crate::week4::layout::{AXES, Layout};
 /// A tensor whose bytes are borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
-    /// Where each element is in the bytes.
+    /// The offset of each element in the bytes, and the elements' type.
     pub layout: Layout,
     bytes: &'a [u8],
 }
@@ -24,7 +24,7 @@ impl<'a> Strided<'a> {
         Ok(Self { layout, bytes })
     }
 
-    /// Returns the same bytes with another layout.
+    /// Returns a tensor with the same bytes and another layout.
     ///
     /// # Errors
     /// If the layout extends past the end of the bytes.
@@ -32,7 +32,7 @@ impl<'a> Strided<'a> {
         Self::new(layout, self.bytes)
     }
 
-    /// Returns the bytes of the block that holds this element.
+    /// Returns the bytes of the block that holds the element at `index`.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -41,7 +41,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..self.layout.tensor_type.block_bytes()]
     }
 
-    /// Returns the bytes of the row that begins at this element. Rows must be contiguous.
+    /// Returns the bytes of the row that begins at the element `index`. Rows must be contiguous.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -51,7 +51,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..len]
     }
 
-    /// Decodes the row that begins at this element to f32.
+    /// Decodes the row that begins at the element `index` to f32.
     ///
     /// # Panics
     /// The same as for [`Strided::row`]. Also if `out` isn't as long as a row.

@@ -11,7 +11,7 @@ use crate::{
     week3::pool::BlockPool,
 };
 
-/// Number of positions per page.
+/// Number of positions in a page.
 pub const PAGE: usize = TILE;
 
 /// Keys and values of one sequence. Every layer has its own pages, which come from one pool.
@@ -62,7 +62,7 @@ impl WindowedCache {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// Returns the largest number of pages that were in use after a call to [`KvCache::advance`].
+    /// Returns the maximum number of pages in use after any call to [`KvCache::advance`] so far.
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most

@@ -61,7 +61,7 @@ pub struct Experts {
 }
 
 impl MixtureLayer {
-    /// Returns every matrix that a pass reads in full.
+    /// Returns the matrices that every token uses: the projections of attention and the router.
     pub fn shared(&self) -> impl Iterator<Item = &Matrix> {
         let projections = [&self.q_proj, &self.k_proj, &self.v_proj, &self.o_proj];
         projections.into_iter().chain([&self.experts.router]).map(|linear| &linear.weight)

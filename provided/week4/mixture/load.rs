@@ -66,8 +66,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns an error if `other` names a tensor that the loader didn't use. A model with such a
-/// tensor computes something that this engine doesn't.
+/// Returns an error if there is an unused tensor, whose name is `other`. A model with such a tensor
+/// computes something that this engine doesn't.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -99,7 +99,7 @@ impl Weights<'_> {
         Ok(matrix)
     }
 
-    /// Returns the tensor's name in this file.
+    /// Returns this file's name for the tensor that model folders call `name`.
     fn name_of(&self, name: &str) -> String {
         if matches!(self.file, File::Folder(_)) {
             return name.to_owned();
@@ -107,7 +107,7 @@ impl Weights<'_> {
         gguf_name(name).unwrap_or_else(|| name.to_owned())
     }
 
-    /// Returns all elements of a small tensor.
+    /// Returns all elements of a small tensor, decoded to f32.
     fn vector(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let matrix = self.matrix(name, shape)?;
         let mut values = vec![0.0; matrix.rows * matrix.cols];
@@ -278,8 +278,8 @@ fn qwen3_experts(
     Ok([each("gate_proj", [i, e])?, each("up_proj", [i, e])?, each("down_proj", [e, i])?])
 }
 
-/// Returns the matrices `[rows, cols]` of a gpt-oss folder's experts. Row `r` of a matrix is row
-/// `from + step · r` of the `step · rows` rows that the tensor has for that expert.
+/// Returns the matrices `[rows, cols]` of a gpt-oss folder's experts. The tensor has `step · rows`
+/// rows per expert. Row `r` of the expert's matrix is row `from + step · r` of these.
 fn taken(
     name: &str,
     [n, rows, cols]: [usize; 3],

@@ -85,7 +85,7 @@ impl Workspace {
         &self.seen
     }
 
-    /// Returns the logits `[n, V]` of the rows that requested them.
+    /// Returns the logits `[n, V]` of the `n` rows that requested them.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         &self.logits

@@ -1,7 +1,7 @@
 //! Day 6. Runs a model with experts in week 3's engine.
 //!
-//! That engine's cache can't free positions that have left a layer's window, because a page holds
-//! the keys and values of all layers.
+//! The engine's cache can't free the positions that have left a layer's window, because a page
+//! holds the keys and values of all layers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     week3::pass::Pass,
 };
 
-/// A model with experts, and the plan by which it is computed.
+/// A [`Pass`] that runs a model with experts.
 pub struct MixturePass {
     model: Arc<MixtureModel>,
     plan: Arc<Plan>,
@@ -19,7 +19,7 @@ pub struct MixturePass {
 }
 
 impl MixturePass {
-    /// Creates a pass for this model and plan.
+    /// Creates a pass that runs `model` as `plan` specifies.
     #[must_use]
     pub fn new(model: Arc<MixtureModel>, plan: Arc<Plan>) -> Self {
         Self { model, plan, work: Workspace::default() }

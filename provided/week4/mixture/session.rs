@@ -14,7 +14,7 @@ use crate::week4::mixture::{
     model::{MixtureModel, Seen, Workspace},
 };
 
-/// A model with its cache.
+/// Runs a model with experts on one sequence, whose keys and values it caches.
 pub struct MixtureSession {
     /// The model.
     pub model: Arc<MixtureModel>,
@@ -49,8 +49,8 @@ impl MixtureSession {
         Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }
     }
 
-    /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
-    /// with the last call's tokens isn't computed again, if the cache still holds the keys and
+    /// Returns the logits `[V]` after the last of `tokens`. The prefix that `tokens` shares with
+    /// the previous call's tokens isn't computed again, if the cache still holds the keys and
     /// values that the rest needs. `each` is called after every pass.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl MixtureSession {
         Ok(self.work.logits())
     }
 
-    /// Forgets all tokens.
+    /// Removes all tokens from the session and its cache.
     pub fn clear(&mut self) {
         self.tokens.clear();
         self.cache.truncate(0, 0);

@@ -47,8 +47,8 @@ impl MemoryPlan {
         Ok(plan)
     }
 
-    /// Makes two plans, one step by step with best fit ([`MemoryPlan::new`]) and one by size
-    /// ([`MemoryPlan::by_size`]). Returns the smaller plan.
+    /// Plans the arena twice: step by step with best fit ([`MemoryPlan::new`]), and by size
+    /// ([`MemoryPlan::by_size`]). Returns the plan with the smaller arena.
     ///
     /// # Errors
     /// The same as for [`MemoryPlan::new`].
@@ -79,9 +79,9 @@ impl MemoryPlan {
     }
 }
 
-/// Returns the start of the shortest gap that has room for `bytes` bytes. Of several such gaps, the
-/// first is used. If no gap is long enough, returns the end of the last part. `taken` lists the
-/// start and length of each occupied part, from front to back.
+/// Returns the start of the shortest gap that has room for `bytes` bytes. `taken` lists the start
+/// and length of each occupied part of the arena, from front to back. Of equally short gaps, the
+/// first is used. If no gap is long enough, returns the end of the last part.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {
@@ -94,9 +94,9 @@ fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     best.map_or(end, |(_, start)| start)
 }
 
-/// Returns the lifetime of each part of the arena, instead of each buffer. A buffer and the results
-/// that overwrite it share one part. `lower_bound` of these lifetimes holds for every plan that
-/// overwrites wherever possible.
+/// Returns the lifetime of each part of the arena. A buffer and the results that overwrite it share
+/// one part. The `lower_bound` of these lifetimes holds for every plan that overwrites wherever
+/// possible.
 #[must_use]
 pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
     let parts = tenants(graph, lives, true).into_iter();

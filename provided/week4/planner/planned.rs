@@ -12,7 +12,7 @@ use crate::week4::{
     step::Step,
 };
 
-/// Computes graphs in one arena.
+/// Computes graphs whose values are all stored in one arena.
 #[derive(Debug, Default)]
 pub struct PlannedExecutor {
     arena: Vec<f32>,
@@ -106,10 +106,10 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
     start..start + graph.layout(id).elements()
 }
 
-/// A part to write, and up to two parts to read.
+/// A part of the arena to write, and up to two parts to read.
 pub(crate) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
-/// Borrows, at the same time, one part for writing and others for reading.
+/// Borrows parts of `arena`: `own` for writing, and at the same time those in `read` for reading.
 ///
 /// # Panics
 /// If the part to write overlaps a part to read.

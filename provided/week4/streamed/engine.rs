@@ -12,14 +12,14 @@ use crate::week4::streamed::{
     store::{Store, split_row},
 };
 
-/// Memory limits of a model.
+/// Sizes that determine how much memory an [`Engine`] needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Number of positions that the cache holds.
     pub positions: usize,
-    /// Number of rows of weights, each `E` weights long, that are in memory at once.
+    /// Size of the weight buffer, in rows of `E` weights. It always has room for the longest row.
     pub chunk_rows: usize,
-    /// Number of best tokens to sample from.
+    /// Number of best tokens that [`Engine::best`] returns.
     pub top_k: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct Engine<'a, S> {
 }
 
 impl<'a, S: Storage> Engine<'a, S> {
-    /// Creates an engine. Takes from the arena all memory that must live as long as the engine.
+    /// Creates an engine. Allocates from `arena` all memory that the engine needs permanently.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -146,7 +146,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(())
     }
 
-    /// Returns the best next tokens with their logits, the largest logit first.
+    /// Returns the `top_k` best next tokens with their logits, the largest logit first.
     ///
     /// # Errors
     /// If a read fails, the budget is too small, or all logits are NaN.
@@ -166,7 +166,7 @@ impl<'a, S: Storage> Engine<'a, S> {
     }
 }
 
-/// Computes a norm. Its weights are in memory only during the call.
+/// Computes the RMSNorm of `x` with the weights of `part`. They are in memory only during the call.
 fn norm<S: Storage>(
     store: &mut Store<S>,
     part: Component,
@@ -188,8 +188,8 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Samples one of the best tokens. `draw` is a random number in 0..1. At temperature 0, returns the
-/// first token.
+/// Samples a token from `best`, which is sorted by logit, the largest first. `draw` is a random
+/// number in 0..1. At temperature 0, returns the first token.
 ///
 /// # Panics
 /// If there are no tokens.

@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 /// Maximum number of parts in a ledger.
 pub const MOST_PARTS: usize = 32;
 
-/// The memory budget, the peak, and the memory that each purpose needs.
+/// Records the memory budget, the peak usage, and the memory needed for each purpose.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Cell<usize>,
@@ -13,7 +13,7 @@ pub struct Ledger {
     parts: RefCell<[Part; MOST_PARTS]>,
 }
 
-/// Memory for one purpose.
+/// The memory needed for one purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
     /// Name of the purpose.

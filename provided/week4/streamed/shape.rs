@@ -42,7 +42,7 @@ pub struct Shape {
     pub head_dim: usize,
     /// `I`, the size of the MLP.
     pub intermediate: usize,
-    /// Maximum length of a text.
+    /// Maximum length of a text, in tokens.
     pub positions: usize,
     /// Epsilon of the norms.
     pub eps: f32,
@@ -61,7 +61,7 @@ pub const TINY_LLM: Shape = Shape {
     eps: 1e-5,
 };
 
-/// A component of the file.
+/// A component of the model, in the order in which the file stores them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Component {
@@ -140,7 +140,7 @@ impl Component {
 }
 
 impl Shape {
-    /// Returns the numbers of rows and columns of a component.
+    /// Returns a component's size: rows, then columns.
     #[must_use]
     pub fn size(&self, component: Component) -> (usize, usize) {
         let (hidden, queries) = (self.hidden, self.heads * self.head_dim);
@@ -164,7 +164,7 @@ impl Shape {
         if component.is_matrix() { 4 + cols } else { 4 * cols }
     }
 
-    /// Returns the offset of a row in the file.
+    /// Returns the offset in the file at which a component's row begins, in bytes.
     #[must_use]
     pub fn place(&self, component: Component, row: usize) -> u64 {
         let mut at = HEADER as u64;
@@ -180,7 +180,7 @@ impl Shape {
         self.place(Component::Head, self.vocabulary)
     }
 
-    /// Returns the header's bytes.
+    /// Encodes the sizes as a file's header.
     #[must_use]
     pub fn header(&self) -> [u8; HEADER] {
         let mut header = [0; HEADER];
@@ -208,7 +208,7 @@ impl Shape {
         ]
     }
 
-    /// Reads the header of a file of `len` bytes.
+    /// Decodes and checks the header of a file of `len` bytes.
     ///
     /// # Errors
     /// If the bytes aren't a header, are damaged, or have impossible sizes. Also if the file's
@@ -268,7 +268,7 @@ impl Shape {
     }
 }
 
-/// Computes the 32-bit FNV-1a hash.
+/// Returns the 32-bit FNV-1a hash of `bytes`.
 fn checksum(bytes: &[u8]) -> u32 {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, step)

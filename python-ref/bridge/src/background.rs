@@ -3,7 +3,7 @@
 //! Python's main thread handles signals, and only between two steps of Python code. So the work
 //! runs on its own thread. Meanwhile, the calling thread waits without the interpreter lock and
 //! checks for signals at intervals. After Ctrl-C it stops waiting. The work then continues in the
-//! background until it asks its next question or is done.
+//! background until it is done or next calls Python.
 
 use std::{
     convert::Infallible,
@@ -26,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// Stack size of a worker: that of a program's main thread on most systems.
 const STACK: usize = 8 << 20;
 
-/// Runs a solution's code.
+/// Runs `work`, which calls a solution, on a worker thread, and returns its result.
 ///
 /// # Errors
 /// If the code panics, or a Python signal handler raises an exception.
@@ -44,8 +44,8 @@ pub(crate) fn attempt<T: Send + 'static>(
     call(work)?.map_err(value_error)
 }
 
-/// Works like [`call`], for code that asks questions. `answer` answers them on the calling thread.
-/// An exception in `answer` ends the work.
+/// Works like [`call`], for code that calls back into Python. `work` sends its questions to
+/// `answer`, which runs on the calling thread. An exception in `answer` ends the work.
 ///
 /// # Errors
 /// The same as for [`call`], and any error that `answer` returns.
@@ -96,7 +96,7 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     })
 }
 
-/// A message from the worker.
+/// A message from the worker: a question for Python, or the result of the work.
 enum Said<Q, T> {
     Question(Q),
     Result(PyResult<T>),

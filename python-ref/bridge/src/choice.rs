@@ -14,7 +14,7 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
     /// Name, value and Rust variant of each member.
     const MEMBERS: &'static [(&'static str, &'static str, Self)];
 
-    /// Returns the cell that holds the class.
+    /// Returns the cell that holds the Python class after [`add`] has created it.
     fn class() -> &'static PyOnceLock<Py<PyType>>;
 }
 

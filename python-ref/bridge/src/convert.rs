@@ -50,7 +50,7 @@ impl<'py> IntoPyObject<'py> for Floats {
     }
 }
 
-/// Runs a solution's code, and returns its tensor to Python with any shape.
+/// Runs `work`, which calls a solution, and returns its tensor as an array. Any shape is allowed.
 pub(crate) fn compute(work: impl FnOnce() -> Tensor + Send + 'static) -> PyResult<Floats> {
     call(work).map(Floats)
 }
@@ -60,7 +60,7 @@ pub(crate) fn optional(array: &Option<Floats>) -> Option<&Tensor> {
     array.as_ref().map(|array| &array.0)
 }
 
-/// Returns an array `[n]` of these values.
+/// Returns `values` as an array `[n]`.
 pub(crate) fn vector(values: &[f32]) -> Floats {
     Floats(ndarray::arr1(values).into_dyn())
 }
@@ -104,8 +104,7 @@ impl<const AXES: usize> FromPyObject<'_, '_> for Ids<AXES> {
     }
 }
 
-/// Returns `numpy.asarray(object)` as `dtype`. The array's own type must be of one of these
-/// `kinds`:
+/// Returns `numpy.asarray(object)` as `dtype`. The array's own type must be of one of the `kinds`:
 /// `f` for floats, `i` and `u` for integers.
 fn as_array<'py>(
     object: &Bound<'py, PyAny>,
@@ -187,7 +186,7 @@ numbers! {
     Double(f64) = |x| finite(x, f64::MAX);
     /// A finite number in the range of f32.
     Real(f32) = |x| finite(x, f32::MAX.into()).map(|x| x as f32);
-    /// A finite number in the range of f32, or −∞, the maximum of no scores.
+    /// A finite number in the range of f32, or −∞, which is the maximum of an empty list of scores.
     Lowest(f32) = |x| match x.extract::<f64>() {
         Ok(f64::NEG_INFINITY) => Ok(f32::NEG_INFINITY),
         _ => finite(x, f32::MAX.into()).map(|x| x as f32),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use tiny_llm_gpu::Gpu;
 
-/// Locked during each call, so that a kernel's timeout is reported to the call that runs it.
+/// The open GPU. Locked during each call, so that the call that runs a kernel gets its timeout.
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
 /// Runs `work` on the device. Opens the device at the first call, and again after it is lost.

@@ -14,8 +14,7 @@ use crate::prelude::*;
 exports! { fn locate; class ModelConfig, Tokenizer; }
 
 /// Returns the path of a model. `model` is an existing path, or a name that is looked up in the
-/// cache
-/// of Hugging Face's tools. A name is `OWNER/NAME[@REVISION][:FILE]`.
+/// cache of Hugging Face's tools. A name is `OWNER/NAME[@REVISION][:FILE]`.
 #[pyfunction]
 fn locate(model: PathBuf) -> PyResult<String> {
     located(model).map(|path| path.to_string_lossy().into_owned())
@@ -38,7 +37,7 @@ impl ModelConfig {
         config::ModelConfig::from_folder(&located(folder)?).map(Self).map_err(value_error)
     }
 
-    /// Parses the text of a `config.json`. Error messages call it `file`.
+    /// Parses `json`, the text of a `config.json`. Error messages name it as `file`.
     #[staticmethod]
     #[pyo3(signature = (json, file="config.json"))]
     fn from_json(json: &str, file: &str) -> PyResult<Self> {
@@ -83,7 +82,7 @@ pub(crate) struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Runs the tokenizer on another thread, because a long text takes time.
+    /// Runs `work` on a worker thread, because a long text takes time. Its errors name `argument`.
     fn call<T: Send + 'static>(
         &self,
         argument: &str,
@@ -110,17 +109,18 @@ impl Tokenizer {
         self.call("text", move |tokenizer| tokenizer.encode(&text))
     }
 
-    /// Returns the ids of a prompt, after the token that begins every text, if there is one.
+    /// Returns the ids of a prompt. If the model has a token that begins every text, it comes
+    /// first.
     fn encode_prompt(&self, text: String) -> PyResult<Vec<u32>> {
         self.call("text", move |tokenizer| tokenizer.encode_prompt(&text))
     }
 
-    /// Returns the text of these ids.
+    /// Returns the text of the tokens `ids`.
     fn decode(&self, ids: Ids<1>) -> PyResult<String> {
         self.call("ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
     }
 
-    /// Returns the bytes that a token stands for in a text. Returns no bytes for an unknown id.
+    /// Returns the bytes that a token adds to a text. Returns no bytes for an unknown id.
     fn token_bytes(&self, id: Count) -> Vec<u8> {
         u32::try_from(id.0).map_or_else(|_| Vec::new(), |id| self.tokenizer.token_bytes(id))
     }
@@ -159,10 +159,10 @@ pub(crate) fn to_messages(messages: Vec<(String, String)>) -> Vec<Message> {
     messages.into_iter().map(|(role, content)| Message { role, content }).collect()
 }
 
-/// Returns the weight with this name and shape.
+/// Returns the array in `weights` that has this name.
 ///
 /// # Errors
-/// If there is no such weight, or its shape differs.
+/// If there is no such array, or its shape is not `shape`.
 pub(crate) fn named<'a>(
     weights: &'a HashMap<String, Floats>,
     name: &str,

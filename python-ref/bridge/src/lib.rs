@@ -91,7 +91,7 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     submodule(m, "reference", reference::fill)
 }
 
-/// Panics like a solution, for the bridge's own tests.
+/// Panics with `message`, as a solution might. The bridge's own tests call it.
 #[pyfunction]
 fn _panic(message: String) -> PyResult<()> {
     background::call(move || panic!("{message}"))
@@ -106,7 +106,7 @@ fn submodule(
 ) -> PyResult<()> {
     let py = parent.py();
     let above = parent.name()?.to_string();
-    // In Python, the package `tiny_llm` stands for its library, `tiny_llm._bridge`.
+    // In Python, the package `tiny_llm` replaces the name of its library, `tiny_llm._bridge`.
     let path = format!("{}.{name}", above.strip_suffix("._bridge").unwrap_or(&above));
     let module = PyModule::new(py, &path)?;
     fill(&module)?;

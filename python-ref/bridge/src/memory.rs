@@ -5,10 +5,11 @@ use std::fs;
 
 use pyo3::{exceptions::PyMemoryError, prelude::*};
 
-/// Memory that a computation needs, in multiples of its result: itself and two temporary copies.
+/// Memory that a computation needs, in multiples of its result: the result and two temporary
+/// copies.
 const COPIES: u64 = 3;
 
-/// Up to this many bytes, the free memory is not checked.
+/// Maximum number of bytes that are allowed without a check of the free memory.
 const SMALL: u64 = 1 << 26;
 
 /// Free bytes that are assumed if the system does not report them.
@@ -17,8 +18,8 @@ const UNKNOWN: u64 = 16 << 30;
 /// Checks that there is memory for f32 numbers of this shape.
 ///
 /// # Errors
-/// A `MemoryError` that names `what`, the shape, and if they can be counted, the bytes needed and
-/// free.
+/// A `MemoryError` that names `what`, the shape and, if they can be counted, the needed bytes and
+/// the free bytes.
 pub(crate) fn room(what: &str, shape: &[usize]) -> PyResult<()> {
     room_for(what, shape, size_of::<f32>())
 }
@@ -62,7 +63,7 @@ fn free() -> Option<u64> {
     Some(available.min(container(&read)).min(process(&read)))
 }
 
-/// Returns how many bytes are left of the container's limit.
+/// Returns how many bytes are left of the container's limit. `read` returns the text of a file.
 fn container(read: &impl Fn(&str) -> Option<String>) -> u64 {
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
     let Some(limit) = number("/sys/fs/cgroup/memory.max") else { return u64::MAX };

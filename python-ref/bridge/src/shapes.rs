@@ -70,8 +70,8 @@ impl<T: Shaped> Shaped for &T {
     }
 }
 
-/// The sizes of the letters in one call. The first argument with a letter determines its size, and
-/// later arguments must agree.
+/// The sizes of the letters, such as `L` and `D`, in the shapes of one call's arguments. The first
+/// argument with a letter determines its size, and later arguments must agree.
 #[derive(Default)]
 pub(crate) struct Shapes {
     sizes: Vec<Size>,
@@ -100,14 +100,14 @@ impl Shapes {
         self.sizes.iter().find(|size| size.letter == letter)
     }
 
-    /// Returns the leading axes, followed by the sizes of these letters.
+    /// Returns a shape: the leading axes, followed by the sizes of `letters`.
     pub(crate) fn shape(&self, letters: &[&str]) -> Vec<usize> {
         let lead = self.lead.iter().flat_map(|(lead, _)| lead.iter().copied());
         lead.chain(letters.iter().map(|letter| self.size(letter))).collect()
     }
 
-    /// Checks an argument against its letters, such as `"... L D"`, unless it is missing. Leading
-    /// axes broadcast as in NumPy. No other axis may have length 0.
+    /// Checks that the shape of `x` fits `letters`, such as `"... L D"`. Accepts a missing
+    /// argument. Leading axes broadcast as in NumPy. No other axis may have length 0.
     pub(crate) fn fit(
         &mut self,
         argument: &'static str,
@@ -117,7 +117,7 @@ impl Shapes {
         x.axes().map_or(Ok(()), |axes| self.fit_shape(argument, letters, axes))
     }
 
-    /// Works like [`Shapes::fit`], for an argument that is not an array of floats.
+    /// Works like [`Shapes::fit`], for a `shape` that is not an array's.
     pub(crate) fn fit_shape(
         &mut self,
         argument: &'static str,
@@ -167,7 +167,7 @@ impl Shapes {
         Ok(())
     }
 
-    /// Checks that a mask broadcasts to the scores, whose shape is `...` and then these letters.
+    /// Checks that `mask` broadcasts to the scores, whose shape is `...` followed by `letters`.
     pub(crate) fn fit_mask(&self, mask: Option<&Floats>, letters: &[&str]) -> PyResult<()> {
         let Some(Floats(mask)) = mask else { return Ok(()) };
         let scores = self.shape(letters);
@@ -180,12 +180,12 @@ impl Shapes {
     }
 }
 
-/// Rejects a size of 0.
+/// Rejects a size `n` of 0.
 pub(crate) fn at_least_one(argument: &str, n: usize) -> PyResult<()> {
     if n > 0 { Ok(()) } else { Err(wrong(argument, "0", "1 or more")) }
 }
 
-/// Rejects a number of `parts` that is 0 or does not divide `whole`.
+/// Rejects `parts` if it is 0 or does not divide `whole`.
 pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) -> PyResult<()> {
     at_least_one(argument, parts)?;
     refuse_if!(!whole.is_multiple_of(parts); argument, parts; "a divisor of {whole}, {what}");

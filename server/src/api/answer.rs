@@ -18,7 +18,7 @@ use super::{
 };
 use crate::engine::Reply;
 
-/// The data that all chunks of a response share.
+/// The data that a response and all its chunks share.
 pub(crate) struct Head {
     kind: Kind,
     id: String,
@@ -31,7 +31,7 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// The parts of one answer that have been received but not sent. Without streaming, that is the
+/// One answer: the parts that have been received but not sent yet. Without streaming, these are the
 /// whole answer.
 #[derive(Default)]
 struct Choice {
@@ -43,7 +43,7 @@ struct Choice {
     calls: Vec<Call>,
     /// Number of tool calls so far, including those already sent.
     called: usize,
-    /// Number of characters sent.
+    /// Number of characters of text in the chunks so far.
     letters: usize,
     /// Log-probabilities of the tokens that no chunk has contained yet. Empty if the client does
     /// not want log-probabilities.
@@ -61,7 +61,7 @@ struct Call {
     arguments: String,
 }
 
-/// A request's answers, as they arrive.
+/// The answers to a request, as they arrive from the engine.
 pub(crate) struct Answers {
     pub(crate) head: Head,
     choices: Vec<Choice>,
@@ -74,7 +74,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Creates a request's answers, before the first reply.
+    /// Creates empty answers to `request`, which has `prompt_tokens` prompt tokens in total.
     pub(crate) fn new(
         request: &ApiRequest,
         ticket: u64,
@@ -103,7 +103,7 @@ impl Answers {
         Self { head, choices, prompt_tokens, cached_tokens: 0, n, new_tokens: 0 }
     }
 
-    /// Handles a reply. Returns the index of its answer.
+    /// Adds a reply to its answer. Returns the index of that answer.
     pub(crate) fn receive(&mut self, reply: Reply) -> usize {
         let (i, text, reason) = match reply {
             Reply::Token { choice: i, text, chosen } => {
@@ -126,8 +126,8 @@ impl Answers {
         i
     }
 
-    /// Handles a reply. Returns an entry for a chunk's `choices`, with everything that may now be
-    /// sent to a streaming client, or `None` if there is nothing to send.
+    /// Adds a reply to its answer. Returns an entry for a chunk's `choices` with everything that
+    /// may now be sent to a streaming client, or `None` if there is nothing to send.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
@@ -147,12 +147,12 @@ impl Answers {
         self.choices.iter().all(|choice| choice.reason.is_some())
     }
 
-    /// Returns the number of answers.
+    /// Returns the number of answers to the request.
     pub(crate) fn len(&self) -> usize {
         self.choices.len()
     }
 
-    /// Returns the token counts.
+    /// Returns the request's token counts, as the response's field `usage`.
     pub(crate) fn usage(&self) -> Value {
         json!({
             "prompt_tokens": self.prompt_tokens,
@@ -164,7 +164,7 @@ impl Answers {
 }
 
 impl Choice {
-    /// Divides new text into content and parts of tool calls.
+    /// Adds new text, divided into content and parts of tool calls. `last` marks the end.
     fn extend(&mut self, text: String, last: bool) {
         let Some(finder) = &mut self.finder else {
             self.text += &text;
@@ -192,13 +192,14 @@ impl Choice {
 }
 
 impl Head {
-    /// Returns the id of a tool call. The client refers to this id when it sends the call's result.
+    /// Returns the id of call `index` in answer `choice`. A client sends this id with the call's
+    /// result.
     fn call_id(&self, choice: usize, index: usize) -> String {
         let own = self.id.split_once('-').map_or("", |(_, own)| own);
         format!("call_{own}{choice:02x}{index:02x}")
     }
 
-    /// Returns the JSON object of a response or a chunk, with these choices.
+    /// Returns the JSON object of a chunk, or of a complete response if `stream` is false.
     pub(crate) fn object(&self, stream: bool, choices: Vec<Value>) -> Value {
         json!({
             "id": self.id,
@@ -209,8 +210,8 @@ impl Head {
         })
     }
 
-    /// Returns the `choices` entry of the first chunk of a streamed chat answer, or `None` for a
-    /// completion.
+    /// Returns the entry for `choices` with which a streamed chat answer begins. Returns `None` for
+    /// a completion.
     pub(crate) fn opening(&self, choice: usize) -> Option<Value> {
         let content = if self.calls { Value::Null } else { "".into() };
         let delta = json!({ "role": "assistant", "content": content });
@@ -279,7 +280,7 @@ impl Head {
         }
     }
 
-    /// Returns the part of a tool call that a chunk adds.
+    /// Returns the unsent part of a tool call as an entry for a chunk's `tool_calls`.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });

@@ -25,7 +25,7 @@ enum Place {
     Text,
     /// In text after which no call can begin.
     Content,
-    /// Before a call, or in a call before its arguments.
+    /// Before a call, or inside a call before its arguments begin.
     Head,
     /// In the arguments: the number of open brackets, whether the position is inside a string, and
     /// whether it follows a backslash.
@@ -34,7 +34,7 @@ enum Place {
     Behind,
 }
 
-/// Finds the calls in one text.
+/// Finds the tool calls in one text.
 #[derive(Debug, Clone)]
 pub(crate) struct Finder {
     style: Style,
@@ -61,15 +61,15 @@ impl Finder {
         parts
     }
 
-    /// Returns the text still held back at the end, or nothing if it can only belong to a call.
+    /// Ends the text. Returns the text still held back, or nothing if it can only belong to a call.
     pub(crate) fn finish(&mut self) -> Vec<Part> {
         let held = take(&mut self.held);
         let text = matches!(self.place, Place::Begin | Place::Text | Place::Content);
         if text && !held.is_empty() { vec![Part::Content(held)] } else { Vec::new() }
     }
 
-    /// Processes the held text up to the next change of `place`. Returns false if more text is
-    /// needed.
+    /// Processes the held text up to the next change of `place`, and adds to `parts`. Returns false
+    /// if more text is needed.
     fn step(&mut self, parts: &mut Vec<Part>) -> bool {
         let trigger = self.style.open.trim_end();
         match &mut self.place {
@@ -150,7 +150,7 @@ impl Finder {
 mod tests {
     use super::{Finder, Part, Style};
 
-    /// Returns the parts of a text that arrives in pieces of `letters` characters.
+    /// Returns the parts that a finder returns for a text in pieces of `letters` characters.
     fn parts(style: Style, (free, several): (bool, bool), text: &str, letters: usize) -> Vec<Part> {
         let mut finder = Finder::new(style, free, several);
         let letters: Vec<String> =

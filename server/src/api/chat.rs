@@ -6,7 +6,7 @@ use tiny_llm_formats::chat::Message;
 
 use super::{error::ApiError, fields::Fields};
 
-/// Reads `messages`.
+/// Reads the field `messages`: the messages of a conversation.
 ///
 /// # Errors
 /// If there are no messages, or a message has an unsupported role or content. The error gives the
@@ -97,7 +97,8 @@ fn message(
     Ok(Message::new(role, &(content + &calls.unwrap_or_default())))
 }
 
-/// Reads the tool calls of an earlier answer, and returns them in the model's own syntax.
+/// Reads the tool calls of an earlier answer, adds their ids to `ids`, and returns the calls in the
+/// model's syntax.
 fn calls(
     fields: &mut Fields,
     style: Style,
@@ -137,7 +138,7 @@ fn calls(
     Ok(Some(texts.join("\n")))
 }
 
-/// Reads one part of a message's content.
+/// Reads part `part` of the content of message `i`.
 fn text(value: Value, i: usize, part: usize) -> Result<String, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}].content[{part}]."))?;
     let kind = fields.text("type")?;

@@ -14,18 +14,18 @@ use super::{calls::Finder, error::ApiError, fields::Fields, kind::Kind};
 /// Maximum length of a tool's or a schema's name, as in OpenAI's API.
 const MAX_NAME: usize = 64;
 
-/// The constraint on each answer to a request, and the tools that it may call.
+/// The constraint on each answer to a request, and the tools that an answer may call.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) form: Option<Form>,
-    /// Tools to list in the prompt, each as in the request.
+    /// Tools to list in the prompt, unchanged from the request.
     pub(super) tools: Vec<Json>,
     /// Finds calls in an answer's text. `None` if an answer may not call tools.
     pub(super) calls: Option<Finder>,
 }
 
-/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body a
-/// second time to get the schema's keys in order, because answers keep that order.
+/// Reads `response_format`, `tools` and related fields. If there is a schema, parses `body` again
+/// to get the order of the schema's keys, because answers keep that order.
 ///
 /// # Errors
 /// If the value of a field is unsupported, or a schema is invalid.

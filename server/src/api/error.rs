@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::engine::Cut;
 
-/// An error response, sent in place of an answer.
+/// An error, sent to the client in place of an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     message: String,
     kind: &'static str,
-    /// Name of the wrong field.
+    /// Name of the field that is wrong, if the error is about a field.
     param: Option<String>,
     code: Option<&'static str>,
-    /// Number of seconds until the client may retry.
+    /// Number of seconds after which the client may retry.
     retry_after: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ impl ApiError {
         Self { code: Some("unknown_parameter"), ..error }
     }
 
-    /// Sets the status and the code.
+    /// Returns this error with another status and code.
     pub(crate) fn with(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code: Some(code), ..self }
     }
@@ -60,7 +60,7 @@ impl ApiError {
         Self { code: Some("queue_full"), retry_after: Some(1), ..error }
     }
 
-    /// Returns the error for a request that arrives or is cut off during shutdown.
+    /// Returns the error for a request that arrives during shutdown, or is cut off by it.
     pub(crate) fn ending() -> Self {
         let message = "the server is shutting down";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", message);

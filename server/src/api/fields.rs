@@ -1,12 +1,12 @@
-//! The fields of a JSON object. The caller takes out every supported field. A field that is left at
+//! The fields of a JSON object. The caller removes every supported field. A field that is left at
 //! the end is unknown, and `end` returns an error that names it.
 
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
-/// The fields that have not been taken yet. A null field counts as absent, since some clients send
-/// every field they know.
+/// The fields that have not been removed yet. A null field counts as absent, because some clients
+/// send every field they know.
 pub(crate) struct Fields {
     left: Map<String, Value>,
     /// Prefix of field names in error messages, such as `messages[3].`.
@@ -14,7 +14,8 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Creates fields from an object. `place` is the prefix of their names in error messages.
+    /// Returns the fields of the object `value`. `place` is the prefix of their names in error
+    /// messages.
     pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
         let Value::Object(mut left) = value else {
             let name = place.trim_end_matches('.');
@@ -29,22 +30,22 @@ impl Fields {
         Ok(Self { left, place: place.to_owned() })
     }
 
-    /// Returns the field's full name.
+    /// Returns the full name of the field `name`, for error messages.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{}{name}", self.place)
     }
 
-    /// Returns whether the field is present.
+    /// Returns whether the field `name` is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.left.contains_key(name)
     }
 
-    /// Takes the field, if present.
+    /// Removes and returns the field `name`, if it is present.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.left.remove(name)
     }
 
-    /// Returns the error for a field with a wrong value.
+    /// Returns the error for the field `name` with the wrong value `found`.
     pub(crate) fn wrong(&self, name: &str, found: &Value, expected: &str) -> ApiError {
         let name = self.name(name);
         let message = format!("{name:?}: found {}, expected {expected}", kind(found));
@@ -67,7 +68,8 @@ impl Fields {
         }
     }
 
-    /// Takes a number that `valid` accepts. `expected` describes such numbers in the error.
+    /// Removes and returns the field `name`, if present. Its value must be a number that `valid`
+    /// accepts. `expected` describes such numbers in the error message.
     pub(crate) fn number(
         &mut self,
         name: &str,
@@ -81,7 +83,7 @@ impl Fields {
         }
     }
 
-    /// Takes a whole number in a range.
+    /// Removes and returns the field `name`, if present. It must be a whole number within `range`.
     pub(crate) fn whole(
         &mut self,
         name: &str,
@@ -101,7 +103,7 @@ impl Fields {
         }
     }
 
-    /// Returns an error if not all fields were taken.
+    /// Returns an error if a field is left.
     pub(crate) fn end(self) -> Result<(), ApiError> {
         match self.left.keys().next() {
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! Holds back text that may be the beginning of a stop text. A stop text, and everything after it,
 //! is never sent.
 
-/// The held-back text of one answer.
+/// The text of one answer that is held back.
 #[derive(Debug, Default)]
 pub(crate) struct Holdback {
     stops: Vec<String>,
@@ -11,7 +11,7 @@ pub(crate) struct Holdback {
 }
 
 impl Holdback {
-    /// Creates a holdback for these stop texts.
+    /// Creates a holdback for an answer with the stop texts `stops`.
     pub(crate) fn new(stops: Vec<String>) -> Self {
         Self { stops, ..Self::default() }
     }
@@ -42,7 +42,7 @@ impl Holdback {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// Returns the text still held back at the end.
+    /// Ends the answer. Returns the text still held back. After a stop text, there is none.
     pub(crate) fn finish(&mut self) -> String {
         if self.stopped { String::new() } else { std::mem::take(&mut self.held) }
     }

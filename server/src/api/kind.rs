@@ -10,7 +10,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the prefix of an answer's id.
+    /// Returns the prefix of a response's id.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Chat => "chatcmpl",
@@ -18,7 +18,7 @@ impl Kind {
         }
     }
 
-    /// Returns the `object` field of an answer or a chunk.
+    /// Returns the field `object` of a response, or of a chunk if `stream` is true.
     pub(crate) fn object(self, stream: bool) -> &'static str {
         match (self, stream) {
             (Self::Chat, false) => "chat.completion",

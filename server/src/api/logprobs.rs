@@ -6,8 +6,8 @@ use tiny_llm_formats::text::Tokenizer;
 
 use super::kind::Kind;
 
-/// Formats the log-probabilities of an answer or a chunk. `start` is the number of characters in
-/// the answer before the chunk.
+/// Formats the log-probabilities `all` of an answer or a chunk. `start` is the number of the
+/// answer's characters before the chunk.
 pub(super) fn logprobs(kind: Kind, all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     match kind {
         Kind::Chat => json!({

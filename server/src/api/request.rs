@@ -21,28 +21,28 @@ use super::{
 
 /// Maximum number of stop texts, as in OpenAI's API.
 const MAX_STOPS: usize = 4;
-/// Maximum bytes of a stop text. Up to this many bytes may be held back.
+/// Maximum number of bytes in a stop text. Up to this many bytes of an answer may be held back.
 const MAX_STOP: usize = 256;
 /// Maximum characters of a user's name, which the live view shows.
 const MAX_USER: usize = 64;
 
-/// Limits of a request, and the syntax of its tool calls.
+/// The limits of a request, and the syntax in which the model writes tool calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Maximum number of answers.
+    /// Maximum number of answers to a request.
     pub(crate) choices: usize,
-    /// The model's syntax of a tool call.
+    /// The syntax in which the model writes tool calls.
     pub(crate) style: Style,
 }
 
-/// A text to continue, or a conversation in which to answer.
+/// A text to continue, or a conversation to answer in.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Prompt {
     /// A text to continue.
     Text(String),
     /// A text to continue, as token ids.
     Tokens(Vec<u32>),
-    /// A conversation in which to answer.
+    /// The messages of a conversation, which the answer continues.
     Messages(Vec<Message>),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Prompt {
 #[derive(Debug, Clone)]
 pub(crate) struct ApiRequest {
     pub(crate) kind: Kind,
-    /// At least one prompt. A conversation is always the only prompt.
+    /// Prompts, at least one. A conversation is always the only prompt.
     pub(crate) prompts: Vec<Prompt>,
     /// Number of answers to each prompt.
     pub(crate) n: usize,
@@ -59,12 +59,12 @@ pub(crate) struct ApiRequest {
     pub(crate) stop: Vec<String>,
     /// Constraint on each answer, if any.
     pub(crate) form: Option<Form>,
-    /// Tools to list in the prompt, each as in the request.
+    /// Tools to list in the prompt, unchanged from the request.
     pub(crate) tools: Vec<Json>,
-    /// Finds calls in an answer's text, if calls are possible.
+    /// Finds tool calls in an answer's text. `None` if an answer may not call tools.
     pub(crate) calls: Option<Finder>,
     pub(crate) sampling: SamplerOptions,
-    /// Seed of the first answer. The seed of each following answer is one larger.
+    /// Seed of the first answer. Each later answer has a seed that is larger by 1.
     pub(crate) seed: u64,
     pub(crate) extras: Extras,
     pub(crate) stream: bool,
@@ -145,7 +145,7 @@ impl ApiRequest {
         Ok(request)
     }
 
-    /// Returns the number of answers requested.
+    /// Returns the number of answers to all prompts together.
     pub(crate) fn answers(&self) -> usize {
         self.prompts.len() * self.n
     }
@@ -171,7 +171,7 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
     })
 }
 
-/// Reads the seed. Without one, each request gets a different seed.
+/// Reads the field `seed`. A request without this field gets a random seed.
 fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
     let Some(value) = fields.take("seed") else { return Ok(RandomState::new().hash_one(0)) };
     // A negative seed is reinterpreted as an unsigned number.
@@ -234,7 +234,7 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     Ok(usage)
 }
 
-/// Reads one or several stop texts. None of them may be empty.
+/// Reads the field `stop`: one stop text or several. None of them may be empty.
 fn stop(fields: &mut Fields) -> Result<Vec<String>, ApiError> {
     let texts = match fields.take("stop") {
         None => return Ok(Vec::new()),
@@ -269,7 +269,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Reads one or several prompts. Each is a text or an array of token ids.
+/// Reads the field `prompt`: one prompt or several. Each is a text or an array of token ids.
 pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     let expected = "a string, an array of token ids, or an array of either";
     let Some(value) = fields.take("prompt") else {
@@ -304,8 +304,8 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     }
 }
 
-/// Rejects fields that other servers support and this one doesn't, unless their value is the
-/// default.
+/// Rejects fields that other servers support and this server doesn't, unless they have their
+/// default values.
 fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
     let nothing = |name: &str, value: &Value| match name {
         "store" | "echo" => *value == false,

@@ -35,7 +35,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Waits for the complete response.
+/// Waits until all answers are complete, then returns the response.
 ///
 /// # Errors
 /// If the response is cut off midway.
@@ -49,8 +49,8 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// Waits for the first reply, then returns a stream of events. If the request fails before its
-/// first reply, the client gets an ordinary error response.
+/// Waits for the engine's first reply, then returns a response that streams events. If the request
+/// fails before this reply, the client gets an ordinary error response.
 ///
 /// # Errors
 /// If the request is refused or cut off before its first reply.
@@ -103,8 +103,8 @@ impl Events {
         }
     }
 
-    /// Adds the last events. If an answer is incomplete, adds an error. Otherwise adds the token
-    /// counts, if the client wants them, and `[DONE]`.
+    /// Adds the last events. If an answer is incomplete, this is an error. Otherwise they are the
+    /// token counts, if the client wants them, and `[DONE]`.
     fn end(&mut self) {
         self.ended = true;
         if !self.answers.are_whole() {

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::app::App;
 
-/// Returns the tokens that the engine would see for `{"prompt": TEXT}` or for
-/// `{"messages": […]}`, with `tools` if there are any.
+/// Returns the tokens that the engine would receive for the body `{"prompt": TEXT}` or
+/// `{"messages": […]}`. The second may also contain `tools`.
 ///
 /// # Errors
 /// If the body is anything else, or the chat template refuses the messages.
@@ -33,7 +33,7 @@ pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     Ok(json!({ "count": tokens.len(), "max_model_len": app.context, "tokens": tokens }))
 }
 
-/// Returns the text for `{"tokens": [ID, …]}`.
+/// Returns the text of the tokens in the body `{"tokens": [ID, …]}`.
 ///
 /// # Errors
 /// If the body is anything else, or an id is not in the vocabulary.

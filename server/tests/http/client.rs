@@ -8,7 +8,7 @@ use std::{
 
 use crate::Json;
 
-/// An answer, with its chunks joined.
+/// A response of the server, with its chunks joined.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -26,13 +26,13 @@ impl Answer {
         self.body.parse().unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// Returns the data of its events.
+    /// Returns the data of each server-sent event in the body.
     pub(crate) fn events(&self) -> Vec<String> {
         let events = self.body.split_terminator("\n\n");
         events.map(|event| event.strip_prefix("data: ").expect("an event").to_owned()).collect()
     }
 
-    /// Checks that this is an error in OpenAI's format, about this field, with this code.
+    /// Checks that the answer is an error in OpenAI's format with the given status, field and code.
     #[track_caller]
     pub(crate) fn is_error(&self, status: u16, param: Option<&str>, code: Option<&str>) {
         assert_eq!(self.status, status, "{self:?}");
@@ -77,7 +77,7 @@ impl Connection {
         line.trim_end().to_owned()
     }
 
-    /// Reads the status and the headers.
+    /// Reads the status and the headers of an answer.
     pub(crate) fn head(&mut self) -> Answer {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -91,7 +91,7 @@ impl Connection {
         Answer { status, headers, body: String::new() }
     }
 
-    /// Reads the next chunk. Returns `None` after the last one.
+    /// Reads the next chunk of an answer's body. Returns `None` after the last chunk.
     pub(crate) fn chunk(&mut self) -> Option<String> {
         let line = self.line();
         let length = usize::from_str_radix(&line, 16).unwrap_or_else(|e| panic!("{e}: {line:?}"));
@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-/// Returns the bytes of a request.
+/// Returns the text of a POST request. `headers` are further lines of its header.
 pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
@@ -134,7 +134,7 @@ pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     )
 }
 
-/// Sends one request and returns the answer.
+/// Sends a POST request on a new connection, and returns the answer.
 pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
     let mut connection = Connection::open(address);
     connection.post(path, &body.to_string());
@@ -147,7 +147,7 @@ pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
     connection.answer()
 }
 
-/// Returns the value of a metric.
+/// Returns the value of the metric `name`, as the server reports it.
 pub(crate) fn metric(address: SocketAddr, name: &str) -> f64 {
     let text = get(address, "/metrics").body;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -27,21 +27,21 @@ use tiny_llm_server::Server;
 
 /// Maximum sequence length.
 pub(crate) const CONTEXT: usize = 100_000;
-/// Number of batch slots.
+/// Number of batch slots of the engine.
 pub(crate) const ROWS: usize = 4;
 /// Maximum number of waiting requests.
 pub(crate) const QUEUE: usize = 6;
-/// Length of prompts whose logits are NaN.
+/// Number of tokens of prompts for which the engine reports NaN logits.
 pub(crate) const POISONED: usize = 17;
-/// Letters of the embedded model's vocabulary, beginning at token `first`.
+/// The letters of which answers consist. Each is a token of the embedded model.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Settings that a test changes, and observations of the engine.
+/// Switches with which a test controls the engine and the server, and observations of the engine.
 #[derive(Default)]
 pub(crate) struct Knobs {
     /// Duration of a step, in microseconds.
     pub(crate) step_time: AtomicU64,
-    /// Whether the next step panics, or returns an error.
+    /// Whether the next step panics. The next field: whether it returns an error.
     pub(crate) panics: AtomicBool,
     pub(crate) fails: AtomicBool,
     /// Whether to shut the server down.
@@ -52,11 +52,11 @@ pub(crate) struct Knobs {
 /// Observations of the engine.
 #[derive(Default, Clone)]
 pub(crate) struct Seen {
-    /// Number of requests that have a slot, and that wait.
+    /// Number of requests that have a slot. The next field: number of requests that wait.
     pub(crate) rows: usize,
     pub(crate) waiting: usize,
     pub(crate) steps: u64,
-    /// The steps at which requests were cancelled, and at which their slots were freed.
+    /// Pairs of a cancelled request's id and step. The next field: the same for freed slots.
     pub(crate) cancelled: Vec<(u64, u64)>,
     pub(crate) freed: Vec<(u64, u64)>,
     /// Requests, in order of arrival.
@@ -88,7 +88,8 @@ struct Run {
     over: Option<FinishReason>,
 }
 
-/// Answers with letters that depend on the prompt and, if the answer is sampled, on the seed.
+/// An engine without a model. It answers with letters that depend on the prompt and, if the answer
+/// is sampled, on the seed.
 struct Fake {
     knobs: Arc<Knobs>,
     tokenizer: Arc<Tokenizer>,
@@ -102,8 +103,8 @@ struct Fake {
 }
 
 impl Fake {
-    /// Returns the shortest answer of a shape, if the request requires one. If another value may
-    /// follow on the next line, returns it twice.
+    /// Returns the shortest valid answer, if the request requires a shape. If another value may
+    /// follow on the next line, the answer has the value twice.
     fn shortest(&self, run: &Run) -> Option<Vec<u32>> {
         let Some(Form::Shape(shape)) = &run.submitted.form else { return None };
         let text = shape.closing_text(&shape.start());
@@ -240,7 +241,7 @@ impl Batch for Fake {
         std::mem::take(&mut self.found)
     }
 
-    /// Returns one page for each slot.
+    /// Returns a page for each slot, and one that is remembered.
     fn page_map(&self) -> Vec<PageUse> {
         let mut map = vec![PageUse::Free; ROWS + 1];
         for slot in self.runs.iter().filter_map(|run| run.slot) {
@@ -283,7 +284,7 @@ impl Batch for Fake {
     }
 }
 
-/// Every letter is a whole character, so no text is ever held back.
+/// Decodes tokens of letters. Each is a whole character, so no text is ever held back.
 struct Letters;
 
 impl Text for Letters {
@@ -331,7 +332,7 @@ pub(crate) fn start(settings: &Settings) -> Running {
     let knobs = Arc::new(Knobs::default());
     let (sender, receiver) = std::sync::mpsc::channel();
     let (own, settings) = (Arc::clone(&knobs), settings.clone());
-    // An engine stays on its thread.
+    // The engine must stay on the thread that created it.
     let thread = thread::spawn(move || {
         let server = Server::bind(opened(&own), &settings).expect("an address");
         sender.send(server.address()).expect("the receiver waits");
@@ -341,7 +342,7 @@ pub(crate) fn start(settings: &Settings) -> Running {
     Running { address, knobs, thread: Some(thread) }
 }
 
-/// Returns an engine in the form that a server takes.
+/// Returns a [`Fake`] engine with everything that a server needs to use it.
 pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
     let tokenizer = Arc::new(Tokenizer::from_folder(&folder).expect("the embedded model"));
@@ -381,18 +382,19 @@ pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
 }
 
 impl Running {
-    /// Shuts the server down and waits for its end.
+    /// Shuts the server down and waits until it has ended.
     pub(crate) fn end(&mut self) -> Result<ExitCode> {
         self.knobs.stop.store(true, SeqCst);
         self.wait()
     }
 
-    /// Waits for the server's end.
+    /// Waits until the server has ended.
     pub(crate) fn wait(&mut self) -> Result<ExitCode> {
         self.thread.take().expect("it ends once").join().expect("it does not panic")
     }
 
-    /// Waits until the observations satisfy `wanted`.
+    /// Waits until the observations of the engine satisfy `wanted`. `what` is for the error
+    /// message.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, wanted: impl Fn(&Seen) -> bool) {
         until(what, || wanted(&self.knobs.seen()));

@@ -21,7 +21,7 @@ use crate::{
 const ENDLESS: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"stream":true}"#;
 const ENDLESS_WHOLE: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"n":2}"#;
 
-/// Returns a client whose answer has begun.
+/// Sends a request, waits until it has a batch slot, and returns its client.
 fn begun(server: &Running, body: &str) -> Connection {
     let rows = server.knobs.seen().rows;
     let mut client = Connection::open(server.address);
@@ -148,7 +148,7 @@ fn files() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("a list").count()
 }
 
-/// Runs itself in a separate process, so that connections of other tests are not counted.
+/// This test starts itself in another process, so that connections of other tests don't count.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_stays_behind_after_a_crowd() {
@@ -247,7 +247,7 @@ fn an_open_live_view_does_not_delay_shutdown() {
     server.end().expect("it ends well");
 }
 
-/// The client gets an error, other clients are not affected, and the server continues.
+/// The client with the NaN logits gets an error. Other clients and the server are not affected.
 #[test]
 fn logits_that_are_not_finite_end_one_request() {
     let mut server = start(&settings());

@@ -11,7 +11,7 @@ use crate::{
 
 const CHATS: &str = "/v1/chat/completions";
 
-/// Settings for long lists of tools.
+/// Returns settings that allow long lists of tools.
 fn roomy() -> Settings {
     Settings { max_prompt: None, max_body: 1 << 20, ..settings() }
 }
@@ -151,7 +151,7 @@ fn a_tool_is_called() {
     }
 }
 
-/// Combines the parts of calls in a stream by their indices, like OpenAI's clients.
+/// Combines the parts of each tool call in a stream, as OpenAI's clients do, and returns the calls.
 fn collected(events: &[String]) -> Vec<Value> {
     let mut calls: Vec<Value> = Vec::new();
     for event in events.iter().filter(|event| *event != "[DONE]") {

@@ -26,7 +26,7 @@ fn post(local: &Local, body: &Value) -> LocalAnswer {
         .expect("a request")
 }
 
-/// Returns the status and the body.
+/// Waits for the whole answer. Returns its status and its body.
 fn whole(mut answer: LocalAnswer) -> (u16, String) {
     let status = loop {
         if let Some(head) = answer.head(PATIENCE).expect("the engine lives") {

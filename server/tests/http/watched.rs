@@ -44,7 +44,7 @@ fn metrics_count_requests_and_tokens() {
     }
 }
 
-/// Returns the next view.
+/// Reads the next view of the batch from a connection to the live view.
 fn view(connection: &mut Connection) -> Value {
     let event = connection.chunk().expect("a view");
     event.strip_prefix("data: ").expect("an event").trim_end().parse().expect("JSON")

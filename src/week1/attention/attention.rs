@@ -37,8 +37,8 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 /// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
 /// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, with any number of leading
-/// axes. `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
-/// 0 keeps a key, `−inf` removes it.
+/// axes. `scale` defaults to `1/√D`. `mask` is added to the scores `q · kᵀ · scale` and broadcasts
+/// to `[..., L, S]`: 0 keeps a key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(
@@ -69,7 +69,7 @@ pub struct MultiHeadAttention {
 impl MultiHeadAttention {
     /// Computes attention: `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
     /// `mask` broadcasts to `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj`
-    /// divided by `n_heads`; it need not be `E / H`.
+    /// divided by `n_heads`. It may differ from `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,
@@ -81,8 +81,8 @@ impl MultiHeadAttention {
     }
 }
 
-/// Splits heads: `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this
-/// function.
+/// Splits the last axis into `H = n_heads` heads: `[B, L, H·D]` → `[B, H, L, D]`. The attention
+/// layer of day 3 also uses this function.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     todo!("week1-day1 task 3: split_heads")
 }

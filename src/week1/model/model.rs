@@ -1,6 +1,6 @@
 //! Day 5. The model: embedding, transformer blocks, output.
 //!
-//! One decoder is enough for Llama, Qwen2 and Qwen3; the configuration says which parts a model
+//! One decoder is enough for Llama, Qwen2 and Qwen3. The configuration says which parts a model
 //! has.
 //!
 //! Tasks here: week1-day5 task 1 (`Embedding::forward`, `Embedding::as_output`), week1-day5 task 2
@@ -18,8 +18,8 @@ use super::{
     norm::RmsNorm,
 };
 
-/// A table with one row per token of the vocabulary. At the input, it embeds tokens; as the output
-/// head, it scores them.
+/// A table with one row per token of the vocabulary. At the model's input, it turns tokens into
+/// vectors. As the output head, it turns vectors into logits.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     /// The table, `[V, E]`.
@@ -63,8 +63,8 @@ impl TransformerBlock {
 }
 
 /// Length of the longest sequence that week 1 supports, in tokens. For each new token, the model
-/// computes all `L` positions again, and each layer's scores have `H_q · L · L` elements. So the
-/// 131,072 positions of some checkpoints are far out of reach.
+/// computes all `L` positions of the sequence again, and each layer's attention scores have
+/// `H_q · L · L` elements. So the 131,072 positions of some checkpoints are far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
@@ -78,7 +78,7 @@ pub struct Model {
     pub blocks: Vec<TransformerBlock>,
     /// Norm after the last layer.
     pub norm: RmsNorm,
-    /// Output head, `[V, E]`; `None` if it is tied to the embedding.
+    /// Output head, `[V, E]`. `None` if the embedding is also the output head.
     pub lm_head: Option<Linear>,
 }
 
@@ -88,7 +88,7 @@ impl Model {
     ///
     /// # Panics
     /// If a token is not below `V`, or `L` exceeds [`Model::context`]. Call [`Model::check`] first
-    /// to get an error instead.
+    /// to get an error instead of a panic.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         todo!("week1-day5 task 3: Model::forward")
     }
@@ -101,8 +101,8 @@ impl Model {
     /// Checks that [`Model::forward`] can run on these tokens.
     ///
     /// # Errors
-    /// If there are no tokens, if there are more than the context holds, or if a token is not below
-    /// `V`.
+    /// If there are no tokens, if there are more than [`Model::context`], or if a token is not
+    /// below `V`.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
         check_prompt(tokens, self.context(), self.config.vocab_size)
     }

@@ -17,7 +17,7 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor},
 };
 
-/// Returns `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position.
+/// Returns `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position. `D` is `head_dim`.
 ///
 /// # Panics
 /// If `head_dim` is odd.
@@ -45,8 +45,9 @@ impl RopeTables {
 
 /// Rotates the pairs `(x[2i], x[2i+1])`. This is the traditional form of RoPE.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
-/// `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Its pair `i`,
+/// `(a, b)`, becomes `(a·cos − b·sin, a·sin + b·cos)`, where `cos` and `sin` are the entries
+/// `[p, i]` of `tables`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -56,8 +57,9 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
 
 /// Rotates the pairs `(x[i], x[i + D/2])`. Most Hugging Face checkpoints use this form of RoPE.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
-/// `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Its pair `i`,
+/// `(a, b)`, becomes `(a·cos − b·sin, a·sin + b·cos)`, where `cos` and `sin` are the entries
+/// `[p, i]` of `tables`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -65,7 +67,7 @@ pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor
     todo!("week1-day2 task 3: rope_half_split")
 }
 
-/// Specifies which two elements of a head form a pair.
+/// Specifies which two elements of a head RoPE rotates as a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeForm {
     /// Neighbours: `(x[2i], x[2i+1])`.

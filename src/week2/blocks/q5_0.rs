@@ -26,10 +26,10 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 3: dequantize")
 }
 
-/// Encodes a block of 32 finite weights, as in `Q4_0` with one more bit. `d` is the weight of
-/// largest magnitude (the first, if there are several), with its sign, divided by −16. Multiply
-/// each weight by `1 / d`, or by 0 if `d` is 0. Then add 16.5, drop the fraction, and turn 32 into
-/// 31. Compute the integers from `d` before it is rounded to f16.
+/// Encodes a block of 32 finite weights, as in `Q4_0`, but with one more bit. Let `w` be the weight
+/// with the largest magnitude (the first, if there are several), with its sign. The scale `d` is
+/// `w / −16`. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Then add 16.5, drop the
+/// fraction, and turn 32 into 31. Compute the integers from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 3: quantize")

@@ -8,8 +8,8 @@ use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 
-/// Reads `count` entries. An entry consists of a key (a string), the type number of its value (four
-/// bytes), and the value.
+/// Reads `count` metadata entries. An entry consists of a key (a string), the type number of its
+/// value (four bytes), and the value.
 ///
 /// # Errors
 /// If an entry cannot be read, or a key occurs more than once (the message then says `twice`).
@@ -23,8 +23,8 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 ///
 /// # Errors
 /// If no type has this number, the file is too short, or a boolean is neither 0 nor 1. For an
-/// unknown type, the message contains its number. For a boolean, it contains the byte that was
-/// found, and `0 or 1`.
+/// unknown type, the message contains `type_id`. For a wrong boolean, the message contains the byte
+/// that was found, and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     todo!("week2-day2 task 2: read_value")
 }
@@ -34,7 +34,7 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 ///
 /// # Errors
 /// If no type has this number, the file is too short for that many elements, or an element cannot
-/// be read. For an unknown type, the message contains its number.
+/// be read. For an unknown type, the message contains the type's number.
 ///
 /// An array of arrays is also an error, and the message says that an `array` was found as an
 /// element. No model uses nested arrays, and each level of nesting would cost a recursive call.

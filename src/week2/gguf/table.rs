@@ -13,7 +13,7 @@ use super::reader::{Reader, shown};
 /// The maximum number of axes of a tensor.
 const MAX_AXES: u32 = 4;
 
-/// Reads `count` entries of the table, in the file's order.
+/// Reads `count` entries of the tensor table, in the file's order.
 ///
 /// # Errors
 /// The same as for [`read_tensor`].
@@ -21,17 +21,18 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
     (0..count).map(|index| read_tensor(reader, index)).collect()
 }
 
-/// Reads one entry: the name (a string), the number of axes (four bytes), the length of each axis
-/// (eight bytes, fastest-varying first), the type's number (four bytes), the offset (eight bytes).
+/// Reads one entry of the tensor table: the name (a string), the number of axes (four bytes), the
+/// length of each axis (eight bytes, fastest-varying first), the type's number (four bytes), and
+/// the offset (eight bytes).
 ///
 /// The returned shape has the slowest-varying axis first. The size follows from the shape and the
 /// type. A row runs along the fastest-varying axis and is a whole number of blocks.
 ///
 /// # Errors
-/// If there are no axes or more than four, an axis has length 0, the type is not one of
+/// If the number of axes is not 1 to 4, an axis has length 0, the type is not one of
 /// [`TensorType`], a row is not a whole number of blocks, or an axis, the offset or the size does
-/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If the tensor's
-/// name cannot be read, the message contains its `index` instead (`name of tensor 3`). For three of
+/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If the name
+/// cannot be read, the message contains `index` in its place (`name of tensor 3`). For three of
 /// these errors, the message also contains:
 ///
 /// - Wrong number of axes: the number found, and `1 to 4`.

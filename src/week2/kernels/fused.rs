@@ -41,7 +41,7 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Computes `Σ w·x` for a row of Q8_0 blocks. A block is `d` (f16), and 32 codes `q` in −128…127; a
+/// Computes `Σ w·x` for a row of Q8_0 blocks. A block is `d` (f16), and 32 codes `q` in −128…127. A
 /// weight is `w = d·q`. `x [32 · blocks]`. (This function is provided, as an example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {

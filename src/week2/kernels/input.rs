@@ -4,7 +4,7 @@
 
 pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, room};
 
-/// Quantizes one row. Overwrites all of `super_blocks`, including their `sums`.
+/// Quantizes `x`, one row of activations. Overwrites all of `super_blocks`, including their `sums`.
 ///
 /// `x [cols]`, `super_blocks [cols / 256, rounded up]`. Every `per_scale` activations ([`BLOCK`] or
 /// [`SUPER_BLOCK`]) share a scale, `absmax / 127`. Each activation is divided by its scale and

@@ -67,7 +67,7 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
 }
 
 /// Like [`super::fused::dot_q4_k`], with activations in int8. Each block is multiplied by one
-/// super-block of activations. The scales of the block's sub-blocks are multiplied as integers too.
+/// super-block of activations. The sub-blocks' scales and minimums are multiplied as integers.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 3: dot_q4_k")

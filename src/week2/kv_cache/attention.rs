@@ -19,8 +19,9 @@ use super::{
     },
 };
 
-/// Computes attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row
-/// sees the positions of its sequence up to and including its own.
+/// Computes attention of all rows of a pass in layer `layer`, on all threads: `queries` →
+/// `out [T, H_q·D]`. A row is one token. It sees the positions of its sequence up to and including
+/// its own.
 pub fn attend(
     plan: &Plan,
     cache: &impl KvCache,
@@ -101,7 +102,7 @@ pub fn attend(
     });
 }
 
-/// Converts the runs of a q8_0 cache to f32. Returns their keys and values, each `[n, D]`.
+/// Converts the runs of a q8_0 cache to f32. Returns all keys and all values, each `[n, D]`.
 fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32>; 2] {
     let mut all = [const { Vec::new() }; 2];
     for run in runs {
@@ -114,10 +115,10 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
     all
 }
 
-/// Returns the runs of `positions`. Streaming attention processes a run in tiles of [`TILE`]
-/// positions. The runs are cut so that every tile except the first begins at a multiple of
-/// [`TILE`]. So a row's tile boundaries don't depend on its cache's page size or on where its
-/// sliding window begins.
+/// Returns the keys and values of `positions` as runs. Streaming attention processes each run in
+/// tiles of [`TILE`] positions. The runs are cut so that every tile except the first begins at a
+/// multiple of [`TILE`]. So the boundaries of tiles don't depend on the cache's page size or on
+/// where a sliding window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,
     layer: usize,

@@ -18,7 +18,7 @@ use super::{
 /// A store for the keys and values of positions: the model writes them, and attention reads them.
 ///
 /// The model and attention use a cache only through this trait. [`DenseCache`] reserves room for
-/// every position; another cache may allocate pages as a sequence grows. Every cache must follow
+/// every position. Another cache may allocate pages as a sequence grows. Every cache must follow
 /// these rules:
 ///
 /// - **Keys and values are returned as runs**: a run is a range of positions that are stored one
@@ -35,8 +35,7 @@ pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
 
-    /// Returns `len`, the number of positions of a sequence that are in the cache. These are the
-    /// positions 0 to `len` − 1.
+    /// Returns the length of `sequence`. The cache holds the positions from 0 to this length − 1.
     fn len(&self, sequence: usize) -> usize;
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
@@ -53,7 +52,7 @@ pub trait KvCache: Sync {
         values: &[f32],
     );
 
-    /// Returns the keys and values of these positions of a head, in order. Everything that
+    /// Returns the keys and values of one head at `positions`, in order. Everything that
     /// [`KvCache::write`] has stored can be read immediately, even before [`KvCache::advance`]
     /// counts the position.
     ///
@@ -68,27 +67,27 @@ pub trait KvCache: Sync {
         positions: Range<usize>,
     ) -> impl Iterator<Item = Run<'_>> + Clone;
 
-    /// Records that a position has been written in every layer. At the end of a pass, the model
-    /// calls this once for each row, in order.
+    /// Records that `position` has been written in every layer. At the end of a pass, the model
+    /// calls this method once for each token of the pass, in order.
     ///
     /// # Panics
     /// If the position is not the next one of its sequence.
     fn advance(&mut self, sequence: usize, position: usize);
 
-    /// Keeps only the first `len` positions of a sequence.
+    /// Keeps only the first `len` positions of `sequence`.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the words in a run's
-    /// [`Cells::F32`] are not numbers: they are packed scales and codes, which
+    /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the `f32`s in a run's
+    /// [`Cells::F32`] are not numbers: they hold packed scales and codes, which
     /// [`q8_rows`](super::kernels::q8_rows) unpacks.
     fn holds_q8(&self) -> bool {
         false
     }
 
-    /// Computes attention with the cache's own implementation and returns true. Returns false if
-    /// the cache has no implementation for this plan. By default, returns false. The function
+    /// Computes attention if the cache has its own implementation for this plan, and returns
+    /// whether it has. By default, only returns false. The function
     /// [`attend`](super::attention::attend) calls this method first, and computes attention itself
-    /// if the method returns false. The cache's own implementation may add numbers in a different
+    /// if this method returns false. The cache's own implementation may add numbers in a different
     /// order than the function does.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
@@ -102,7 +101,7 @@ pub struct CacheShape {
     pub layers: usize,
     /// Maximum number of sequences.
     pub sequences: usize,
-    /// Number of key and value heads, `H`.
+    /// Number of key/value heads, `H`.
     pub kv_heads: usize,
     /// Maximum number of positions of each sequence, `S`.
     pub capacity: usize,
@@ -113,8 +112,8 @@ pub struct CacheShape {
 /// Keys or values of consecutive positions, `[n, D]`, as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cells<'a> {
-    /// Elements in f32, not rounded. In a q8_0 cache, packed scales and codes instead (see
-    /// [`KvCache::holds_q8`]).
+    /// Elements in f32, not rounded. In a q8_0 cache, these are not elements, but packed scales and
+    /// codes (see [`KvCache::holds_q8`]).
     F32(&'a [f32]),
     /// Elements rounded to f16.
     F16(&'a [f16]),
@@ -135,7 +134,7 @@ pub struct Run<'a> {
 
 /// A cache that reserves room for every position of every sequence: `[layers, sequences, H, S, D]`,
 /// once for keys and once for values. A head's positions are stored one after the other, because
-/// attention reads them in that order. So any range of them is one run.
+/// attention reads them in that order. So any range of positions is one run.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -146,7 +145,7 @@ pub struct DenseCache {
     computed: usize,
 }
 
-/// The keys or the values of a cache, in rows of `D`. Indices count elements, whatever the type.
+/// The keys or the values of a cache, in rows of `D` elements. An index always counts elements.
 #[derive(Debug, Clone)]
 pub(crate) enum Numbers {
     /// Plain floats.
@@ -232,7 +231,7 @@ impl DenseCache {
         self.computed
     }
 
-    /// Returns the keys and values of these positions of a head, `positions.start` to
+    /// Returns the keys and values of one head at the positions `positions.start` to
     /// `positions.end` − 1, which are stored one after the other.
     ///
     /// # Panics

@@ -47,8 +47,8 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Creates a session with this cache, which must be empty. The session's sequence can be as
-    /// long as the cache's capacity.
+    /// Creates a session with `cache`, which must be empty. The session's sequence can be as long
+    /// as the cache's capacity and the model's context allow.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // Reserve memory for the whole sequence, so that appending a token doesn't allocate.
@@ -82,8 +82,8 @@ impl<C: KvCache> Session<C> {
         self.keep_prefix(&[]);
     }
 
-    /// Appends `tokens` to the sequence by running them in chunks of at most `chunk` rows (0 counts
-    /// as 1), and returns the logits `[V]` after the last token.
+    /// Runs the model on `tokens`, in chunks of at most `chunk` tokens (0 counts as 1), and appends
+    /// them to the sequence. Returns the logits `[V]` after the last token.
     ///
     /// Decoding a token must not allocate memory (day 7 checks that), so keep the rows in
     /// `self.rows`.

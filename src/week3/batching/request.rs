@@ -26,7 +26,7 @@ pub enum Phase {
 pub struct Sequence {
     /// The request's id.
     pub id: RequestId,
-    /// Prompt and answer.
+    /// The tokens of the prompt, then those of the answer so far.
     pub tokens: Vec<u32>,
     /// Number of `tokens` that belong to the prompt.
     pub prompt_len: usize,
@@ -41,11 +41,11 @@ pub struct Sequence {
     pub sampler: Sampler,
     /// The request's limits and stop tokens.
     pub limits: Limits,
-    /// The stop texts, and the answer's last bytes, which may be the beginning of a stop text.
+    /// Searches the answer for stop texts. Holds its last bytes, which may begin a stop text.
     pub stop_texts: StopTexts,
     /// The constraint that the answer must obey, if any.
     pub constraint: Option<Constraint>,
-    /// Number of steps since the request last had a row.
+    /// Number of steps since the last step in which the request had a row.
     pub waited: usize,
     /// The times at which the request arrived, got tokens and ended, if the engine keeps records.
     pub record: Option<Record>,
@@ -56,14 +56,14 @@ pub struct Sequence {
 pub struct Limits {
     /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// Maximum number of tokens, prompt and answer together.
+    /// Maximum number of tokens in the prompt and the answer together.
     pub context: usize,
     /// Each of these tokens ends the answer, and is not part of it.
     pub stop_tokens: Vec<u32>,
 }
 
 impl Sequence {
-    /// Assigns a batch slot to this waiting request, which then begins its prefill.
+    /// Assigns the batch slot `slot` to this waiting request, and begins the request's prefill.
     ///
     /// # Panics
     /// If the request is not waiting.
@@ -96,8 +96,8 @@ impl Sequence {
         todo!("week3-day1 task 1: Sequence::accept")
     }
 
-    /// Ends a request whose client has disconnected ([`FinishReason::Interrupted`]). The request
-    /// may be in any phase. If it has already finished, nothing changes.
+    /// Ends the request with [`FinishReason::Interrupted`], because its client has disconnected.
+    /// The request may be in any phase. If it has already finished, does nothing.
     pub fn cancel(&mut self) {
         todo!("week3-day1 task 1: Sequence::cancel")
     }
@@ -108,7 +108,7 @@ impl Sequence {
         self.tokens.len() - self.num_computed
     }
 
-    /// Returns how many more tokens may be appended to the request.
+    /// Returns how many more tokens may be appended within the request's limits.
     #[must_use]
     pub fn num_room(&self) -> usize {
         let new = self.tokens.len() - self.prompt_len;
@@ -116,7 +116,7 @@ impl Sequence {
         max_new_tokens.saturating_sub(new).min(context.saturating_sub(self.tokens.len()))
     }
 
-    /// Returns why the request ended, or `None` if it hasn't.
+    /// Returns why the request ended, or `None` if it has not ended.
     #[must_use]
     pub fn finished(&self) -> Option<FinishReason> {
         match self.phase {

@@ -5,33 +5,33 @@
 
 use super::grammar::Grammar;
 
-/// A node's number.
+/// The index of a node in a [`TokenTrie`].
 pub type NodeId = usize;
 
-/// The texts of all tokens as a tree of bytes, a *trie*: a prefix that several texts have in common
-/// is stored once. A node represents the bytes on the path to it.
+/// The texts of all tokens as a tree of bytes, a *trie*. A prefix that several texts share is
+/// stored once. A node represents the bytes on the path from the root to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
     vocabulary: usize,
 }
 
-/// A node of the tree: a prefix of one or more texts.
+/// A node of a [`TokenTrie`]. It represents a prefix of one or more texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// The child for each byte that continues a text.
+    /// For each byte that may follow the prefix: the byte, and the node of the longer prefix.
     pub children: Vec<(u8, NodeId)>,
-    /// The tokens whose whole text ends at this node. Several tokens may have the same text.
+    /// The tokens whose whole text is the prefix. Several tokens may have the same text.
     pub tokens: Vec<u32>,
 }
 
 impl TokenTrie {
-    /// The node of the empty prefix.
+    /// The root, which represents the empty prefix.
     pub const ROOT: NodeId = 0;
 
-    /// Creates the tree of all tokens' texts. `texts` is in the order of the tokens' ids. Leaves
-    /// out tokens with an empty text, such as those that end an answer, begin a turn or pad the
-    /// vocabulary.
+    /// Creates the tree for `texts`, which holds each token's text in the order of the tokens' ids.
+    /// Leaves out tokens with an empty text, such as those that end an answer, begin a turn or pad
+    /// the vocabulary.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -59,21 +59,21 @@ impl TokenTrie {
         &self.nodes[id]
     }
 
-    /// Returns the child of a node for a byte, if there is one.
+    /// Returns the child of node `id` for `byte`, or `None` if there is no such child.
     #[must_use]
     pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
         let children = &self.nodes[id].children;
         children.iter().find(|(first, _)| *first == byte).map(|&(_, child)| child)
     }
 
-    /// Adds a token's text.
+    /// Adds `token`, whose text is `text`, to the tree.
     fn insert(&mut self, token: u32, text: &[u8]) {
         todo!("week3-day7 task 3: TokenTrie::insert")
     }
 
     /// Calls `each(token, next)` for every token whose whole text may follow `state`, in any order.
-    /// `next` is the state after the token. The grammar is queried once for each prefix, no matter
-    /// how many tokens share that prefix, and not at all beyond an impossible prefix.
+    /// `next` is the state after that token. Queries the grammar once for each prefix, however many
+    /// tokens share it. Does not query it for prefixes that continue an impossible prefix.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

@@ -29,7 +29,7 @@ impl Page {
 pub struct BlockPool {
     /// `[pages]`, the number of owners of each page.
     counts: Vec<u32>,
-    /// The pages without an owner. The one that has been free longest is first.
+    /// The numbers of the pages without an owner. The page that has been free longest is first.
     free: VecDeque<usize>,
 }
 
@@ -52,7 +52,7 @@ impl BlockPool {
         self.free.len()
     }
 
-    /// Returns the number of owners of a page.
+    /// Returns the number of owners of the page that this handle is for.
     ///
     /// # Panics
     /// If the handle comes from a larger pool.
@@ -70,7 +70,7 @@ impl BlockPool {
         self.counts[index] as usize
     }
 
-    /// Returns whether this many pages can be allocated.
+    /// Returns whether `pages` pages can be allocated.
     #[must_use]
     pub fn can_allocate(&self, pages: usize) -> bool {
         todo!("week3-day3 task 1: BlockPool::can_allocate")
@@ -90,7 +90,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::retain")
     }
 
-    /// Releases an owner's handle. The page is free again when its last handle has been released.
+    /// Releases an owner's handle to a page. The page is free again once it has no owner.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

@@ -29,8 +29,8 @@ use crate::week2::{
     model::Model,
 };
 
-/// The bytes that a prompt file begins with. The line break at their end is damaged if a program
-/// has treated the file as text.
+/// The first bytes of a prompt file. If a program treats the file as text, it damages the line
+/// break at the end of these bytes.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
 /// The version of the file format.
@@ -105,15 +105,16 @@ impl PromptKey {
         }
     }
 
-    /// Returns the size in bytes of one head's keys (or values) for `n` positions.
+    /// Returns the size in bytes of one head's keys for `n` positions. Its values have the same
+    /// size.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
 }
 
-/// Encodes the keys and values of a sequence's first positions as a file. `tokens` are the tokens
-/// at these positions. `key` must describe the cache: for each position, the cache's runs hold
-/// `key.head_dim` elements of type `key.cache_type` (in a q8_0 cache, f32 words).
+/// Encodes the keys and values of a sequence's first positions as a prompt file. `tokens` are the
+/// tokens at these positions. `key` must describe the cache: for each position, the cache's runs
+/// hold `key.head_dim` elements of type `key.cache_type`. In a q8_0 cache, these are f32 words.
 ///
 /// # Panics
 /// If the sequence has fewer positions than `tokens`.
@@ -152,16 +153,16 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// Returns how many of the file's positions are usable for a text of these tokens: the length
-    /// of the common prefix, not counting the text's last token.
+    /// Returns how many of the file's positions can be used for the text `tokens`. This is the
+    /// length of the common prefix, not counting the text's last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 4: Prompt::in_common")
     }
 
-    /// Writes the file's first `n` positions into an empty sequence of a cache. Like the model,
-    /// calls `cache.write` for all layers of a position, and then `cache.advance`. For a q8_0 file,
-    /// the caller wraps the cache in `FromWords`, which accepts words.
+    /// Writes the file's first `n` positions to an empty sequence of `cache`. For each position,
+    /// calls `cache.write` for all layers and then `cache.advance`, as the model does. For a q8_0
+    /// file, the caller wraps the cache in `FromWords`, which accepts words.
     ///
     /// # Panics
     /// If the file has fewer than `n` positions, or the cache has no room for them.
@@ -169,14 +170,14 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::restore")
     }
 
-    /// Reads a head's key (or its value, if `values` is true) at a position into `out [D]`.
+    /// Reads a head's key at a position into `out [D]`. If `values` is true, reads the value there.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         todo!("week3-day5 task 4: Prompt::read")
     }
 }
 
-/// Provided. Writes a file under a temporary name, and renames it when everything is written. So at
-/// any moment there is the old file, the new file, or no file if there was none before.
+/// Provided. Writes `bytes` to a temporary file, then renames it to `path`. So at any moment `path`
+/// is the old file, the new file, or no file if there was none before.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -213,11 +214,11 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Compares the fingerprints of file and key. Rejects the file of a q8_0 cache if the key
-/// has another type, and the file of an f32 or f16 cache if the key's type is q8_0.
+/// Provided. Compares the fingerprints of the file `bytes` and `key` to find out whether only one
+/// of the two is for a q8_0 cache.
 ///
 /// # Errors
-/// If the XOR of the fingerprints of file and key is [`Q8_0`].
+/// If only one of them is, that is, if the XOR of the two fingerprints is [`Q8_0`].
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
     let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())
@@ -235,8 +236,9 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. Returns a checksum that changes if any byte does. Each step rotates the sum, XORs
-/// eight bytes into it and multiplies it by an odd constant. No step loses information.
+/// Provided. Returns a checksum of `bytes` that changes if any single byte changes. Each step
+/// rotates the sum, XORs eight bytes into it and multiplies it by an odd constant. No step loses
+/// information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -249,8 +251,8 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. Returns a number that identifies a model and how it is run. It changes if any weight
-/// changes.
+/// Provided. Returns a number that identifies `model` and how it is run, which `how` describes. The
+/// number changes if any weight changes.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

@@ -18,12 +18,12 @@ pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
     /// `[sequences]`, how many of each sequence's first pages need not be passed to
-    /// [`PrefixIndex::insert`] again: they came from the index, or were already passed to it.
+    /// [`PrefixIndex::insert`] again. They came from the index, or were already passed to it.
     told: Vec<usize>,
 }
 
 impl SharedCache {
-    /// Wraps an empty cache. `fingerprint` identifies the model.
+    /// Combines the empty cache `pages` with an empty index. `fingerprint` identifies the model.
     #[must_use]
     pub fn new(pages: PagedCache, fingerprint: u64, hash: HashPage) -> Self {
         let index = PrefixIndex::new(fingerprint, pages.page_len(), hash);
@@ -37,7 +37,7 @@ impl SharedCache {
         &self.pages
     }
 
-    /// Returns the index.
+    /// Returns the index of the pages that hold prefixes.
     #[must_use]
     pub fn index(&self) -> &PrefixIndex {
         &self.index
@@ -56,17 +56,17 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Looks up `tokens` with [`PrefixIndex::find`]. Attaches each page found, without copying it:
-    /// the sequence, which must be empty, becomes one of the page's owners. Sets the sequence's
-    /// `told` to the number of pages attached. Returns the number of positions attached, which is
-    /// always less than `tokens.len()`.
+    /// Looks up `tokens` with [`PrefixIndex::find`], and attaches each page found to the sequence,
+    /// which must be empty. Doesn't copy the page: the sequence becomes one of its owners. Sets the
+    /// sequence's `told` to the number of pages attached. Returns the number of positions attached,
+    /// which is always less than `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 3: SharedCache::attach_prefix")
     }
 
-    /// Adds pages of the sequence to the index once they are full. `tokens` are the sequence's
-    /// tokens whose keys and values have been computed. If the sequence has no more full pages than
-    /// `told`, does nothing. Otherwise, inserts the text and updates `told`.
+    /// Adds newly full pages of a sequence to the index. `tokens` are the sequence's tokens whose
+    /// keys and values have been computed. If the sequence has no more full pages than `told`, does
+    /// nothing. Otherwise, passes `tokens` to [`PrefixIndex::insert`] and updates `told`.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         todo!("week3-day5 task 3: SharedCache::remember")
     }

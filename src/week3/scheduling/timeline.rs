@@ -4,8 +4,8 @@
 //! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
 //! Everything else is provided.
 
-/// The amount of computation up to a moment, or between two moments. Rows are the finer measure: a
-/// step of 500 rows takes longer than a step of 5.
+/// The steps and rows that were computed up to a moment, or between two moments. Rows are the finer
+/// measure: a step of 500 rows takes longer than a step of 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
     /// Number of forward passes.
@@ -40,7 +40,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates the record of a request that arrives now.
+    /// Creates the record of a request that arrives at the moment `now`.
     #[must_use]
     pub fn new(now: Moment) -> Self {
         Self { submitted: now, ..Self::default() }

@@ -21,7 +21,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft that was not drawn at random: its proposer was certain of it.
+    /// Creates a draft whose proposer was certain: `token` has probability 1.
     #[must_use]
     pub fn certain(token: u32, vocabulary: usize) -> Self {
         let mut q = vec![0.0; vocabulary];
@@ -30,7 +30,7 @@ impl Draft {
     }
 }
 
-/// How many of a pass's drafts were accepted, and the token that follows them.
+/// The outcome of a pass: how many drafts were accepted, and the token that follows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// Number of drafts that became part of the text: always the first drafts of the pass.
@@ -47,9 +47,9 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     todo!("week3-day6 task 2: distribution")
 }
 
-/// Returns whether a draft is kept. It is kept with probability `min(1, p / q)`. `p` is the target
-/// model's probability of the token, and `q > 0` is the proposer's. `uniform` is drawn from
-/// `[0, 1)`.
+/// Returns whether a draft is kept, which happens with probability `min(1, p / q)`. The drafted
+/// token has probability `p` in the target model, and `q > 0` in the proposer's distribution.
+/// `uniform` is a random number from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     todo!("week3-day6 task 2: accepts")
@@ -64,9 +64,9 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     todo!("week3-day6 task 2: residual")
 }
 
-/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` returns
-/// the target model's distribution `[V]` after the first `i` drafts. It is called no more often
-/// than needed.
+/// Tests the drafts in order, up to and including the first one that is rejected. `target(i)`
+/// returns the target model's distribution `[V]` after the first `i` drafts. `target` is called no
+/// more often than needed.
 ///
 /// Draws one number from `rng` for each tested draft, and one for the final token. The final token
 /// is drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were

@@ -3,7 +3,7 @@
 //! Tasks here: week3-day6 task 3 (`expected_tokens`, `best_length`, `DraftLength::observe`,
 //! `DraftLength::choose`). Everything else is provided.
 
-/// Costs, as multiples of the cost of a pass with a single row.
+/// The costs of drafting and verifying, as multiples of the cost of a pass with a single row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Cost of each additional row in a pass of the target model.
@@ -15,23 +15,23 @@ pub struct Costs {
 /// Counts accepted drafts, and decides how many tokens to draft next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DraftLength {
-    /// The maximum number of drafts.
+    /// The maximum number of tokens to draft for a pass.
     pub max: usize,
-    /// The costs of drafting and verifying.
+    /// The costs that decide whether drafts pay off.
     pub costs: Costs,
-    /// Weighted number of drafts that were tested. Older drafts weigh less.
+    /// Number of drafts that were tested, weighted so that older drafts count less.
     tested: f64,
-    /// Weighted number of drafts that were kept. Older drafts weigh less.
+    /// Number of drafts that were kept, weighted so that older drafts count less.
     accepted: f64,
     /// Number of consecutive passes for which [`best_length`] was 0. A trial (see [`PROBE`]) resets
-    /// it to 0.
+    /// this number to 0.
     idle: usize,
 }
 
-/// The factor by which each observation multiplies older counts.
+/// Each observation multiplies the older counts by this factor.
 pub const FADES: f64 = 0.875;
 /// Interval between trials, in passes. While drafting doesn't pay off, one pass in every interval
-/// drafts one token, to find out whether drafting would pay off now.
+/// is a trial: it drafts one token, to find out whether drafting would pay off now.
 pub const PROBE: usize = 16;
 
 /// Returns the average number of tokens that a pass with `k` drafts adds to the text: `1 + rate +
@@ -42,8 +42,8 @@ pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     todo!("week3-day6 task 3: expected_tokens")
 }
 
-/// Returns the number of drafts, from 0 to `max`, with the highest ratio of expected tokens to the
-/// cost of the pass. Of equally good numbers, returns the smallest.
+/// Returns the best number of drafts for a pass, from 0 to `max`: the one with the highest ratio of
+/// expected tokens to the cost of the pass. Of equally good numbers, returns the smallest.
 #[must_use]
 pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
     todo!("week3-day6 task 3: best_length")
@@ -64,15 +64,15 @@ impl DraftLength {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
     }
 
-    /// Returns the fraction of the tested drafts that were kept.
+    /// Returns the fraction of the tested drafts that were kept. Older drafts count less.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.accepted / self.tested
     }
 
-    /// Records the outcome of a pass's drafts. Multiplies older counts by [`FADES`] before it adds
-    /// the new ones. Drafts after a rejected one were never tested, so they don't count. After a
-    /// pass without drafts, the counts stay the same.
+    /// Records that `accepted` of a pass's `drafted` drafts were accepted. Multiplies the older
+    /// counts by [`FADES`] before it adds the new ones. Drafts after a rejected one were never
+    /// tested, so they don't count. After a pass without drafts, the counts stay the same.
     pub fn observe(&mut self, drafted: usize, accepted: usize) {
         todo!("week3-day6 task 3: DraftLength::observe")
     }

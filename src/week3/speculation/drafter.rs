@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Proposes tokens.
+/// Proposes tokens that may follow a text.
 pub trait Drafter {
     /// Returns at most `k` tokens that may follow the text, each with the distribution that it was
     /// drawn from. Returns fewer, or none, if the drafter has no more to propose.
@@ -34,12 +34,12 @@ pub struct DraftModel<C = DenseCache> {
     session: Session<C>,
 }
 
-/// Maximum number of rows of a prompt that the draft model computes in one pass.
+/// Maximum number of prompt rows that the draft model computes in one pass.
 const CHUNK: usize = 128;
 
 impl<C: KvCache> DraftModel<C> {
-    /// Creates a drafter from the session's model. The target model's vocabulary has `vocabulary`
-    /// tokens.
+    /// Creates a drafter that uses the session's model. `vocabulary` is the number of tokens in the
+    /// target model's vocabulary.
     ///
     /// # Errors
     /// If the draft model's vocabulary has a different size, because its ids would then mean other
@@ -62,7 +62,7 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Truncates the draft model's cache to the prefix that it shares with the text, so that this
+    /// Truncates the draft model's cache to the prefix that it shares with `text`, so that this
     /// prefix is not computed again. Then draws each token from the draft model's distribution
     /// after all earlier tokens, with the options `sampling`. Stops at the end of the draft model's
     /// context.

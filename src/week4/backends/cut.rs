@@ -7,10 +7,10 @@ use super::{
     graph::{Graph, NodeId},
 };
 
-/// Decides which of two backends computes each node in `order`. Pinned nodes stay where they are.
-/// All others are placed so that there are as few copies as possible. Of several placements with
-/// equally few copies, the one with the most nodes on the first backend is chosen. Returns the
-/// backend of each node of the graph, or `None` for leaves and views.
+/// Decides which of two backends computes each node in `order`. A node that `pinned` assigns to a
+/// backend stays there. The other nodes are placed so that as few results as possible are copied.
+/// Of several such placements, chooses the one with the most nodes on the first backend. Returns
+/// the backend of each node of the graph: `None` for leaves, views and nodes outside `order`.
 ///
 /// One copy of a node's result serves all nodes on the other backend that read the result or a view
 /// of it. Leaves are not copied: each backend that reads a leaf stores it once.

@@ -9,12 +9,12 @@ use tiny_llm_formats::bytes::Bytes;
 
 use super::backend::{Backend, BufferId, Fault, Place};
 
-/// The parts of a model's file that are in one backend's memory. They stay there from one graph to
-/// the next.
+/// The weights of a model that are in one backend's memory. They stay there from one graph to the
+/// next.
 #[derive(Debug, Default)]
 pub struct Weights {
-    /// The buffer of each mapping, by the mapping's address and length. `None` if the backend can't
-    /// read the mapping in place.
+    /// For each mapped file, by the mapping's address and length, the buffer that refers to it.
+    /// `None` if the backend can't read the mapping in place.
     mappings: HashMap<(usize, usize), Option<BufferId>>,
     /// The place of each weight, by the weight's address and length.
     known: HashMap<(usize, usize), Place>,
@@ -25,12 +25,12 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Returns where the bytes of a weight are in this backend's memory.
+    /// Returns the place of a weight's bytes in this backend's memory. Uploads them if necessary.
     ///
-    /// - If the backend can read the program's memory, one host pointer to the whole mapping
-    ///   ([`Bytes::whole`]) serves all weights in it. The pointer is requested for the first weight
-    ///   of a mapping, even if that weight is misaligned. A weight's offset is its position in the
-    ///   mapping ([`Bytes::start`]).
+    /// - If the backend can read the program's memory, all weights of a mapping use one host
+    ///   pointer, which points to the whole mapping ([`Bytes::whole`]). The pointer is requested
+    ///   for the first weight of a mapping, even if that weight is misaligned. A weight's offset is
+    ///   its position in the mapping ([`Bytes::start`]).
     /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
     ///   buffer. If there is no host pointer, all weights are uploaded this way.
     /// - A weight that is already known is not uploaded again.

@@ -8,10 +8,10 @@ use anyhow::{Result, ensure};
 /// Number of threads per workgroup in most kernels.
 pub const THREADS: u32 = 64;
 
-/// Number of workgroups that every device allows along one axis.
+/// Every device allows this many workgroups along one axis of a grid.
 pub const GROUPS: u32 = 65_535;
 
-/// The inputs and outputs of kernels with two inputs.
+/// The bindings of kernels with the inputs `a` and `b` and the output `result`.
 pub const BINDINGS: &str = "
 struct Sizes { n: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -20,10 +20,10 @@ struct Sizes { n: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Returns the size `[x, y, 1]` of a grid of workgroups for `n` items, if each workgroup handles
-/// `per_group` items. `y` is the smallest sufficient number of rows, each of at most [`GROUPS`]
-/// workgroups. `x` is the smallest sufficient number of workgroups per row. If `n` is 0, returns
-/// one workgroup.
+/// Returns the size `[x, y, 1]` of a grid of workgroups that handles `n` items. Each workgroup
+/// handles `per_group` items. `y` is the smallest sufficient number of rows, each of at most
+/// [`GROUPS`] workgroups. `x` is the smallest sufficient number of workgroups per row. If `n` is 0,
+/// returns a grid of one workgroup.
 ///
 /// # Errors
 /// If [`GROUPS`] rows are not enough. The message is one line with the number of items.

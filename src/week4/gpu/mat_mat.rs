@@ -3,8 +3,8 @@
 //!
 //! Tasks here: week4-day5 task 4 (`mat_mat`). Everything else is provided.
 
-/// Number of rows, and of columns, in a tile. A workgroup has a thread for each of the tile's
-/// results.
+/// Number of rows in a tile, and also its number of columns. A workgroup has one thread for each
+/// result in its tile.
 pub const TILE: u32 = 16;
 
 /// Returns WGSL source to append to `BINDINGS`, `READING` and the functions of one format, all from

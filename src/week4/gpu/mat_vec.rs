@@ -2,8 +2,9 @@
 //!
 //! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
-/// The inputs and outputs of products: `x [columns, k]` → `result [columns, rows]`. The bytes of
-/// the weights are read as little-endian words of 32 bits, because WGSL has no shorter integers.
+/// The bindings of the product kernels: `x [columns, k]` → `result [columns, rows]`. The kernels
+/// read the bytes of the weights as little-endian words of 32 bits, because WGSL has no shorter
+/// integers.
 pub const BINDINGS: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -40,19 +41,19 @@ pub fn q8_0() -> &'static str {
 }
 
 /// Returns the same two functions as [`q8_0`], but for Q4_0, whose blocks have 18 bytes: an f16
-/// scale, then 16 bytes. The low half of byte `j` is element `j`, and the high half is element `j +
-/// 16`. Elements are stored with 8 added.
+/// scale, then 16 bytes. The low half of byte `j` is element `j`, and the high half is element
+/// `j + 16`. Each element is stored as its value plus 8.
 #[must_use]
 pub fn q4_0() -> &'static str {
     todo!("week4-day5 task 3: q4_0")
 }
 
 /// Returns WGSL source to append to [`BINDINGS`], [`READING`] and a format's functions: `main`,
-/// with 64 threads per workgroup and one workgroup for each row of the matrix. The grid of
-/// workgroups may have several rows, and there may be more workgroups than `sizes.rows`. Along `z`,
-/// there is one workgroup for each column. `result[column, row]` is the dot product of that row of
-/// weights and that column of `x`. A row has `sizes.k / 32` blocks. Each block is read once for
-/// each column.
+/// with 64 threads per workgroup. A workgroup computes `result[column, row]`, the dot product of
+/// one row of weights and one column of `x`. Along `z`, the grid has one workgroup for each column.
+/// Along `x` and `y`, it has one for each row of weights. These may form several rows of the grid,
+/// and there may be more of them than `sizes.rows`. A row of weights has `sizes.k / 32` blocks.
+/// Each block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     todo!("week4-day5 task 3: mat_vec")

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 
-/// An executor of graphs. Its buffers are reused from one pass to the next.
+/// Computes graphs. The buffers for the nodes' values are reused from one pass to the next.
 #[derive(Debug, Default)]
 pub struct Executor {
     /// `[nodes]`, the values of the nodes that have been computed.
@@ -56,11 +56,11 @@ impl Products {
         self.prepared = None;
     }
 
-    /// Computes the product of a node's two sources. `sources` holds their values, which are empty
-    /// for a weight. If the first source is a weight, week 2's kernels compute the product, and the
-    /// second source must be prepared for them. If consecutive products multiply the same source by
-    /// different weights, it is prepared only once. The prepared form must suit all these weights,
-    /// so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
+    /// Computes the product of the two sources of node `id` into `out`. `sources` holds the
+    /// sources' values, which are empty for a weight. If the first source is a weight, week 2's
+    /// kernels compute the product, and the second source must be prepared for them. If consecutive
+    /// products multiply the same source by different weights, prepares it only once. The prepared
+    /// form must suit all these weights, so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
     pub fn multiply(
         &mut self,
         graph: &Graph,

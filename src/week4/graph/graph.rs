@@ -11,13 +11,13 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{layout::Layout, op::Op};
 
-/// Identifies a node of a graph. Only the graph makes ids, so every id belongs to a node that
+/// Identifies a node of a graph. Only a graph creates ids, so every id belongs to a node that
 /// already exists. A node can therefore read only older nodes, and no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
 impl NodeId {
-    /// Returns the node's number. Nodes are numbered from 0, in the order in which they were made.
+    /// Returns the node's number. Nodes are numbered from 0, in the order in which they were added.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -27,24 +27,24 @@ impl NodeId {
 /// A node of a graph: one operation.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The prefix that was set when the node was made, for example `layer 0: `, followed by the
-    /// node's own name, if it was set with [`Graph::named`]. May be empty.
+    /// The prefix that was set when the node was added, for example `layer 0: `, followed by the
+    /// node's own name, if one was set with [`Graph::named`]. May be empty.
     pub name: String,
     /// The operation that the node computes.
     pub op: Op,
-    /// The nodes that the operation reads, in the order that it requires.
+    /// The nodes that the operation reads, in the order that the operation requires.
     pub sources: Vec<NodeId>,
     /// The layout of the operation's result.
     pub layout: Layout,
 }
 
-/// A computation: its nodes, in the order in which they were made.
+/// A computation as a list of nodes, in the order in which they were added.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
     /// The results of [`Graph::longest_block`] for all nodes that existed at its first call.
     pub(crate) blocks: OnceLock<Vec<usize>>,
-    /// The prefix of new nodes' names.
+    /// The prefix for the names of the nodes that are added next.
     pub(crate) prefix: String,
 }
 
@@ -61,7 +61,7 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// Returns a node.
+    /// Returns the node with this id.
     ///
     /// # Panics
     /// If the id comes from a larger graph.
@@ -84,8 +84,8 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node. The node's name is only the current prefix. Does not check `layout`, which the
-    /// caller must compute, as [`Graph::mul_mat`] does.
+    /// Adds a node and returns its id. The node's name is only the current prefix. Does not check
+    /// `layout`, which the caller must compute, as [`Graph::mul_mat`] does.
     ///
     /// # Errors
     /// If a source is not a node of this graph (the message has the source's number). Also if
@@ -114,7 +114,7 @@ impl Graph {
         todo!("week4-day2 task 1: Graph::add")
     }
 
-    /// Adds a view of the elements of `x` with other sizes.
+    /// Adds a view that has the elements of `x` in the sizes `sizes`.
     ///
     /// # Errors
     /// The same as for [`Layout::reshape`]. The message also names the node.

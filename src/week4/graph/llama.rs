@@ -11,8 +11,8 @@ use crate::week2::{
     model::Model,
 };
 
-/// The size of a pass. For one model, all passes of the same size have the same graph,
-/// whatever their rows contain.
+/// The size of a pass. All passes of the same size through a model have the same graph, whatever
+/// their rows contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
     /// `T`, the number of rows in the pass.
@@ -21,10 +21,10 @@ pub struct PassShape {
     pub wanted: usize,
 }
 
-/// Builds the graph of a pass, and returns it with the node of its logits `[V, wanted]`. The names
-/// of layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and drawings
-/// show which layer they belong to. Nodes before the first layer and after the last have no such
-/// prefix.
+/// Builds the graph of a pass. Returns the graph and the node of its logits `[V, wanted]`. The
+/// names of layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and
+/// drawings show which layer they belong to. Nodes before the first layer and after the last have
+/// no such prefix.
 ///
 /// # Errors
 /// If a weight has the wrong sizes, or there are no rows.
@@ -32,12 +32,12 @@ pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     todo!("week4-day2 task 4: build")
 }
 
-/// Adds the attention of layer `index`: `[E, T]` → `[E, T]`. The input `x` is already normed.
+/// Adds the nodes for the attention of layer `index`: `[E, T]` → `[E, T]`. `x` is already normed.
 fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: attention")
 }
 
-/// Adds the MLP of a layer: `[E, T]` → `[E, T]`. The input `x` is already normed.
+/// Adds the nodes for a layer's MLP: `[E, T]` → `[E, T]`. The input `x` is already normed.
 fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     match &layer.mlp {
         Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
@@ -46,12 +46,12 @@ fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     }
 }
 
-/// Adds `down(silu(gate(x)) · up(x))`.
+/// Adds the nodes of a dense MLP: `down(silu(gate(x)) · up(x))`.
 fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: dense_mlp")
 }
 
-/// Adds `x · weightᵀ + bias`, or only the product if there is no bias.
+/// Adds the nodes of a linear layer: `x · weightᵀ + bias`, or `x · weightᵀ` without a bias.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: linear_node")
 }

@@ -5,8 +5,8 @@
 use super::graph::{Graph, NodeId};
 
 impl Graph {
-    /// Returns the nodes that the results need. Each appears once, after its sources. Nodes that no
-    /// result needs are left out.
+    /// Returns the nodes that are needed to compute `results`, including `results`. Each node
+    /// appears once, after its sources. Nodes that no result needs are left out.
     ///
     /// # Panics
     /// If a result is a node of a larger graph.

@@ -25,20 +25,21 @@ impl Layout {
         todo!("week4-day1 task 3: Layout::has_whole_rows")
     }
 
-    /// Returns the layout of a view with other sizes. The elements, their order and their bytes
-    /// stay the same.
+    /// Returns the layout of a view of this tensor with the sizes `sizes`. The view has the same
+    /// elements, in the same order and at the same bytes.
     ///
     /// # Errors
     /// - If [`Layout::new`] returns an error.
-    /// - If the number of elements differs. The message names the tensor's sizes and the new sizes.
-    /// - If this tensor is not contiguous. The message says so, and also names these sizes.
+    /// - If `sizes` has a different number of elements. The message names this tensor's sizes and
+    ///   `sizes`.
+    /// - If this tensor is not contiguous. The message says so, and also names both sizes.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 3: Layout::reshape")
     }
 }
 
 impl Strided<'_> {
-    /// Returns a copy of the elements in the order of [`Layout::new`], without a gap.
+    /// Returns the elements as bytes in the order of [`Layout::new`], without a gap.
     #[must_use]
     pub fn contiguous(&self) -> Vec<u8> {
         todo!("week4-day1 task 3: Strided::contiguous")

@@ -24,8 +24,8 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
     todo!("week4-day6 task 1: top_k")
 }
 
-/// Chooses a token's experts. Writes them to `chosen [k]`, the best first, and their weights to
-/// `weights [k]`. `logits [n]` may be any finite floats.
+/// Chooses a token's experts from its router logits `logits [n]`, which may be any finite floats.
+/// Writes the experts to `chosen [k]`, the best first, and their weights to `weights [k]`.
 ///
 /// # Panics
 /// The same as for [`top_k`].

@@ -13,19 +13,19 @@ use crate::week2::{
     streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
 };
 
-/// Turns scores into attention weights: divides each `e^score` by the sum of `e^sink` and all
+/// Replaces scores with attention weights: divides each `e^score` by the sum of `e^sink` and all
 /// `e^score`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     todo!("week4-day6 task 3: softmax_with_sink")
 }
 
-/// Returns the online softmax of a head with this sink, before the first score.
+/// Returns the state of the online softmax before the first score, for a head with this sink.
 #[must_use]
 pub fn begin(sink: f32) -> OnlineSoftmax {
     todo!("week4-day6 task 3: begin")
 }
 
-/// Computes attention of the query heads that share one key and value head, in one pass, like week
+/// Computes attention in one pass for the query heads that share one key and value head, like week
 /// 2's `attend_streaming`. Head `g` has the sink `sinks[g]`.
 ///
 /// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that the

@@ -14,7 +14,7 @@ use super::{
     op::Op,
 };
 
-/// The part of the arena that each buffer uses.
+/// A plan for an arena: the part of the arena that each buffer uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// For each node, the range of its bytes in the arena. `None` for leaves, views and nodes
@@ -27,7 +27,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Plans only the buffers in `lives`, such as those in the memory of one backend (day 4).
+    /// Creates a plan for only the buffers in `lives`, such as those of one backend (day 4).
     ///
     /// # Errors
     /// The same as for [`MemoryPlan::new`].
@@ -56,7 +56,7 @@ pub(crate) struct Tenants {
     pub(crate) last: usize,
 }
 
-/// Returns the groups of buffers that share a part. Without `in_place`, each group has one buffer.
+/// Groups the buffers that share a part of the arena. Without `in_place`, a group has one buffer.
 pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];
@@ -76,22 +76,22 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Places all buffers, step by step. Each step first allocates the node's part, and then frees the
-/// parts that no later node reads. In this order, the new part can't overlap parts that are still
-/// being read.
+/// Places the buffers in `lives`, step by step. Each step first allocates its node's part of the
+/// arena, and then frees the parts that no later node reads. In this order, the new part can't
+/// overlap parts that are still being read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }
 
 /// Returns whether the operation's result may overwrite its first source, which has the same size.
-/// That is possible if no element of the source is read after it has been overwritten.
+/// That is possible if the operation never reads an element that it has already overwritten.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the root of `life.node`'s first source, if `life.node` may write its result to that
-/// root's part of the arena. `lives` includes the buffers of all earlier nodes. Returns `None`
+/// Returns the root of `life.node`'s first source, if `life.node` may overwrite the root's part of
+/// the arena with its result. `lives` includes the buffers of all earlier nodes. Returns `None`
 /// unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.

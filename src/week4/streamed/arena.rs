@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use super::{error::Error, ledger::Ledger};
 
-/// An arena: hands out a block of memory piece by piece, from its beginning to its end.
+/// Hands out the bytes of one block of memory, from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
     /// The free part of the memory.
@@ -28,7 +28,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Returns memory for `n` values of type `T`, all zero. It lives as long as the arena's memory.
-    /// `what` says what the memory is for. It appears in the ledger and in errors.
+    /// `what` describes its purpose in the ledger and in errors.
     ///
     /// Each call uses the padding bytes up to the next address that is aligned for `T`, then `n`
     /// times the size of `T`, and not a byte more. All of these bytes are recorded in the ledger
@@ -41,8 +41,8 @@ impl<'a> Arena<'a> {
         todo!("week4-day7 task 2: Arena::take")
     }
 
-    /// Returns an arena over the remaining memory. When that arena is dropped, everything taken
-    /// from it is free again.
+    /// Returns a new arena over the remaining memory. When the new arena is dropped, all memory
+    /// that was taken from it is free again.
     pub fn scope(&mut self) -> Arena<'_> {
         todo!("week4-day7 task 2: Arena::scope")
     }

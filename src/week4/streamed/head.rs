@@ -7,12 +7,12 @@ use super::{
     storage::Storage, store::Store,
 };
 
-/// The best tokens so far, at most `k` of them.
+/// The tokens with the largest logits so far, at most `k` of them.
 #[derive(Debug)]
 pub struct TopK<'a> {
-    /// `[k]`, the logits, largest first.
+    /// `[k]`, the logits of the best tokens, largest first.
     logits: &'a mut [f32],
-    /// `[k]`, the tokens of these logits.
+    /// `[k]`, the token of each logit in `logits`.
     tokens: &'a mut [u32],
     len: usize,
 }
@@ -27,7 +27,7 @@ impl<'a> TopK<'a> {
         Ok(Self { logits, tokens: arena.take("head: the best tokens", k)?, len: 0 })
     }
 
-    /// Provided. Returns the best tokens with their logits, largest first.
+    /// Provided. Returns the best tokens with their logits, the token with the largest logit first.
     pub fn best(&self) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
         self.tokens[..self.len].iter().copied().zip(self.logits[..self.len].iter().copied())
     }
@@ -37,16 +37,16 @@ impl<'a> TopK<'a> {
         self.len = 0;
     }
 
-    /// Offers a token and its logit. The token is kept if its logit is one of the `k` largest so
-    /// far. Of equal logits, those offered first are kept. NaN is never kept.
+    /// Offers a token and its logit to the list. Keeps the token if its logit is one of the `k`
+    /// largest so far. Of equal logits, keeps those offered first. Never keeps NaN.
     pub fn offer(&mut self, token: u32, logit: f32) {
         todo!("week4-day7 task 5: TopK::offer")
     }
 }
 
-/// Offers every token's logit to `top`, which must be empty. All rows of the vocabulary are read
-/// from front to back. At most [`OUTPUTS`] logits are in memory at once, and each takes 4 bytes of
-/// `scratch`. Padding rows, which are not tokens, are never offered.
+/// Offers every token and its logit to `top`, which must be empty. Reads all rows of the output
+/// head from front to back, and multiplies each by `x`. At most [`OUTPUTS`] logits are in memory at
+/// once, each in 4 bytes of `scratch`. Padding rows, which are not tokens, are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

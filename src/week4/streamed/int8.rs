@@ -11,9 +11,9 @@ pub const MOST_INT8: f32 = 127.0;
 /// The largest magnitude of a quantized activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
-/// Quantizes `x [n]` to int8 and returns the scale. Each element of `x` is about `out · scale`, and
-/// the largest magnitude becomes ±127. For a row of zeros, the scale is 0. If an element is NaN or
-/// infinite, the scale is NaN, and `out` is unspecified.
+/// Quantizes `x [n]` to int8 in `out`, and returns the scale. Each element of `x` is about its
+/// value in `out` times the scale. The largest magnitude becomes ±127. For a row of zeros, the
+/// scale is 0. If an element is NaN or infinite, the scale is NaN, and `out` is unspecified.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -40,7 +40,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     todo!("week4-day7 task 1: dot")
 }
 
-/// The quantized activations of a product. Activation `i` is about `values[i] · scale`.
+/// Quantized activations, the input of a product. Activation `i` is about `values[i] · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
     /// The activations as int16.

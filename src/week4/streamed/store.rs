@@ -11,7 +11,7 @@ use super::{
     storage::{Counts, Storage},
 };
 
-/// A model's file. None of its weights are kept in memory.
+/// Reads a model's weights from its file. Keeps none of them in memory.
 #[derive(Debug)]
 pub struct Store<S> {
     storage: S,
@@ -55,9 +55,9 @@ impl<S: Storage> Store<S> {
         self.counts
     }
 
-    /// Fills `out` with the rows of a component from `row` on. The call counts as one read of all
-    /// these bytes, no matter how many times the device has to be called. It is unspecified whether
-    /// a failed read counts.
+    /// Fills `out` with the rows of the component `part`, from row `row` on. Counts the call as one
+    /// read of all these bytes, no matter how many times the device has to be called. Whether a
+    /// failed read counts is unspecified.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
@@ -68,10 +68,10 @@ impl<S: Storage> Store<S> {
         todo!("week4-day7 task 3: Store::read")
     }
 
-    /// Multiplies the rows `rows` of the matrix `part` by `x [n]`, and writes one element for each
-    /// row to `out`. Each element is the integer dot product, converted to f32, times the product
-    /// of the row's scale and the scale of `x`. Weights are read into `chunk`, as many whole rows
-    /// at a time as fit. Only these rows are in memory.
+    /// Multiplies the rows `rows` of the matrix `part` by `x [n]`, and writes one result for each
+    /// row to `out`. A result is the integer dot product, converted to f32, times the product of
+    /// the row's scale and the scale of `x`. Weights are read into `chunk`, as many whole rows at a
+    /// time as fit. Only these rows are in memory.
     ///
     /// # Errors
     /// The same as for [`Store::read`].

@@ -1,4 +1,4 @@
-//! Wrong answers as recorded by the tests, and a comparison of them.
+//! Parses the wrong answers that the tests record, and compares them.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -9,8 +9,8 @@ pub(super) struct Answer {
     /// Name of the check, such as `task_1_softmax/signed/output`.
     pub(super) what: String,
     pub(super) value: Answered,
-    /// Distance of the worst element, as a multiple of the tolerance. Infinite for a NaN, or if no
-    /// deviation is allowed. `None` for a text.
+    /// Distance of the worst element from the right answer, as a multiple of the tolerance.
+    /// Infinite for a NaN, or if no deviation is allowed. `None` for a text.
     pub(super) distance: Option<f64>,
     /// Whether only a few of many elements differ from the right answer, so that another mistake
     /// may give the same answer.
@@ -24,12 +24,11 @@ pub(super) enum Answered {
     Text(String),
 }
 
-/// Minimum distance between two wrong answers, as a multiple of the distance up to which they count
-/// as equal.
+/// Wrong answers can be confused up to this multiple of the distance at which they count as equal.
 const APART: f32 = 4.0;
 
 impl Answer {
-    /// Parses a line of the record.
+    /// Parses a JSON line of the file in which tests record their wrong answers.
     pub(super) fn parse(line: &str) -> Result<Self> {
         let value: Value =
             serde_json::from_str(line).context("a line of the record is not JSON")?;
@@ -75,7 +74,8 @@ impl Answer {
         }
     }
 
-    /// Returns whether diagnosis might confuse the two answers, with a margin.
+    /// Returns whether both are answers to the same check, and so close that a diagnosis might
+    /// confuse them.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.what == other.what && self.within(other, APART)
     }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::tokens::tokens;
 
-/// A change to a region.
+/// A change to a marked region of the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// New code for the whole region.
@@ -23,9 +23,9 @@ pub(crate) struct Piece {
 }
 
 impl Change {
-    /// Parses the lines below an entry: either `replace → with`, or lines of a diff that begin with
-    /// `-`, `+` or neither, with `...` between two places. If all lines have `+`, they are the
-    /// whole body.
+    /// Parses the code lines of an entry. A line `replace → with` is one replacement. Other lines
+    /// are a diff, in which each begins with `-`, `+` or neither, and `...` separates two places.
+    /// If all lines begin with `+`, they are the whole body.
     ///
     /// # Errors
     /// If there are no lines, or some lines with `+` have no line next to them that shows their
@@ -79,7 +79,7 @@ impl Change {
         }
     }
 
-    /// Returns the changed body of `region`.
+    /// Applies this change to `region`, and returns the changed body.
     ///
     /// # Errors
     /// If a piece does not occur in `region` exactly once, or two pieces overlap.
@@ -121,7 +121,8 @@ fn mark(line: &str) -> char {
     line.chars().nth(3).unwrap_or(' ')
 }
 
-/// Returns the position of `code` in `region`, where it may be formatted differently.
+/// Returns the byte range of `code` in `region`, where it must occur exactly once. Formatting may
+/// differ.
 fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
     let (all, mut wanted) = (tokens(region), tokens(code));
     let find = |wanted: &[Range<usize>]| -> Vec<usize> {

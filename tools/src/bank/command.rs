@@ -17,7 +17,7 @@ use crate::{
     processor::{Emulation, PROCESSORS, Processor},
 };
 
-/// What to try.
+/// The options of `cargo course matrix`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Write nothing, and fail if the recorded answers are out of date
@@ -37,7 +37,8 @@ pub(crate) struct Options {
 /// tolerance.
 const NEAREST: f64 = 20.0;
 
-/// Tries the bank.
+/// Runs `cargo course matrix`: tries each body of the bank with the tests. Then records the wrong
+/// answers or, with `--check`, compares them with the recorded ones.
 ///
 /// # Errors
 /// If an entry is malformed, no test fails with it, its diagnosis is wrong or missing, or a correct
@@ -121,8 +122,8 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Tries the whole bank in a program that was built with it, and compares the answers with the
-/// recorded ones.
+/// Tries `entries` in the program of `bank`, which contains their bodies, and compares the answers
+/// with the recorded ones. Returns a summary.
 ///
 /// # Errors
 /// The same as for [`run`].
@@ -148,7 +149,8 @@ pub(super) fn check(
     Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
 }
 
-/// Like [`check`], but for the tasks of `processor`, which `emulation` emulates.
+/// Tries the bank's bodies for the tasks of `processor`, which `emulation` emulates, and compares
+/// the answers with the recorded ones. Returns a summary.
 ///
 /// # Errors
 /// The same as for [`run`].

@@ -22,15 +22,15 @@ use super::{
 /// Folder of the files, relative to the repository.
 pub(super) const FOLDER: &str = "tests/fixtures/wrong";
 
-/// The answers of one day, each with its message and the chapter to read. Equal answers with equal
-/// messages are stored once.
+/// The wrong answers of one file by check, each with its diagnosis and where to read about it.
+/// Equal answers with equal diagnoses are stored once.
 #[derive(Debug, Default)]
 pub(super) struct Answers(BTreeMap<String, Vec<(Answer, String, String)>>);
 
 impl Answers {
-    /// Adds an answer, unless there is already an equal answer with the same message. Also leaves
-    /// out answers whose elements are all the same number, because many mistakes give only NaN or
-    /// 0.
+    /// Adds a wrong answer, unless there is already an equal answer with the same diagnosis. Also
+    /// leaves out answers whose elements are all the same number, because many mistakes produce
+    /// only NaN or 0.
     pub(super) fn add(&mut self, answer: &Answer, wrong: &Wrong) {
         if answer.is_constant() {
             return;
@@ -41,7 +41,7 @@ impl Answers {
         }
     }
 
-    /// Returns the contents of the file.
+    /// Formats the answers as a safetensors file.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let (mut header, mut metadata, mut data) = (Map::new(), Map::new(), Vec::new());
         for (what, answers) in &self.0 {
@@ -71,7 +71,7 @@ impl Answers {
         bytes
     }
 
-    /// Returns whether a file contains these answers, except for rounding.
+    /// Returns whether the file at `path` contains exactly these answers, except for rounding.
     pub(super) fn are_in(&self, path: &Path) -> bool {
         self.stale(path).is_ok_and(|difference| difference.is_none())
     }
@@ -110,11 +110,11 @@ impl Answers {
     }
 }
 
-/// The message and the answer: a tensor's shape and elements, or a text as `Err`.
+/// A diagnosis and its wrong answer: a tensor's shape and elements, or a text as `Err`.
 type Said = (String, Result<(Vec<u64>, Vec<f32>), String>);
 
-/// Compares answers with a tolerance, because other machines round differently, and a wrong body
-/// may amplify the difference.
+/// Returns whether two answers are equal within a tolerance. Other machines round differently, and
+/// a wrong body may amplify the difference.
 fn same(
     a: &Result<(Vec<u64>, Vec<f32>), String>,
     b: &Result<(Vec<u64>, Vec<f32>), String>,
@@ -177,7 +177,7 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
     Ok(all)
 }
 
-/// Returns the path of each day's file in `root`, and its contents.
+/// Returns the path in `root` of each file, with its answers. `days` has them by the file's name.
 pub(super) fn files<'a>(
     root: &Path,
     days: &'a BTreeMap<String, Answers>,

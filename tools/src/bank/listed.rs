@@ -23,7 +23,8 @@ struct Listed<'a> {
     code: Vec<&'a str>,
 }
 
-/// Returns the entries of a file, and the problems with the others.
+/// Parses `text`, the contents of the file at `path`. Returns its valid entries, and the problems
+/// of the others.
 pub(super) fn entries(
     path: &str,
     text: &str,
@@ -51,7 +52,7 @@ pub(super) fn entries(
     (entries, problems)
 }
 
-/// Parses a file. Errors begin with the line number.
+/// Parses the text of a file with entries. Errors begin with the line number.
 fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
     let (mut all, mut group): (Vec<Listed>, Option<(usize, &str)>) = (Vec::new(), None);
     for (i, line) in text.lines().enumerate() {
@@ -99,8 +100,8 @@ fn group_of(line: &str) -> Option<(usize, &str)> {
     Some((task.parse().ok()?, function.trim()))
 }
 
-/// Parses `top_left: The diagonal of your mask …`, or `top_right = top_left`, which has the same
-/// diagnosis as an earlier entry.
+/// Parses an entry's first line: `top_left: The diagonal of your mask …`. The line `top_right =
+/// top_left` copies the diagnosis of the entry `top_left` in `above`.
 fn opened<'a>(line: &'a str, above: &[Listed]) -> Result<Listed<'a>> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if let Some((name, says)) = line.split_once(": ").filter(|(name, _)| is_name(name)) {

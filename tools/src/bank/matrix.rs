@@ -39,7 +39,7 @@ pub(super) struct Row<'a> {
     pub(super) distance: Option<f64>,
 }
 
-/// All results.
+/// The results of all bodies of the bank.
 #[derive(Debug, Default)]
 pub(super) struct Matrix<'a> {
     pub(super) rows: Vec<Row<'a>>,
@@ -60,8 +60,9 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Runs all entries, to record the wrong answers and to check their messages. Entries of days whose
-/// answers have changed run twice.
+/// Runs the tests with the body of each entry. Writes their wrong answers to the folder `record`,
+/// and checks that messages name the mistakes. Entries of days whose answers have changed run
+/// twice.
 ///
 /// # Errors
 /// If a program cannot be run.
@@ -171,8 +172,8 @@ pub(super) fn run<'a>(
     Ok(matrix)
 }
 
-/// Returns the correct bodies that a grading would reject, because their answers to random inputs
-/// differ from the reference's.
+/// Returns a problem for each correct body that `cargo course grade` would reject, because its
+/// answers to random inputs differ from the reference's.
 fn refused_by_grading(
     bank: &Bank,
     entries: &[Entry],
@@ -229,8 +230,8 @@ pub(crate) fn each<E: Sync, T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Removes the thin answers of mistakes that another check shows more clearly. A different mistake
-/// may give the same thin answer, and would then get a wrong diagnosis.
+/// Removes a mistake's thin answers (only a few wrong elements) if another check shows it more
+/// clearly. A different mistake may give the same thin answer, and would get a wrong diagnosis.
 fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
     let mut all: Vec<_> = entries
         .iter()
@@ -252,8 +253,8 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
     }
 }
 
-/// Reports pairs of mistakes of a day that give the same answer in a check: the check's input is
-/// too weak to distinguish them.
+/// Reports each pair of one day's mistakes that give the same answer in a check. The input of this
+/// check is too weak to distinguish them.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
     let mut problems = Vec::new();
     for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
@@ -309,7 +310,8 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
     problems
 }
 
-/// Tries `entry`, whose index is `place`. Returns its problems.
+/// Runs the tests with the body of `entry`, whose index in `bank` is `place`, and returns the
+/// problems. `says` are all diagnoses of the bank.
 ///
 /// # Errors
 /// If a program cannot be run.
@@ -343,7 +345,7 @@ impl Ran {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
     }
 
-    /// Returns whether this failed test shows the entry's diagnosis to the learner.
+    /// Returns whether the output of the failed test `test` contains the diagnosis of `wrong`.
     fn names(&self, test: &str, wrong: &Wrong) -> bool {
         let output = self.report.output(test).unwrap_or_default();
         match &wrong.shows {
@@ -357,7 +359,7 @@ pub(super) fn tests(command: &mut Command) -> Result<Ran> {
     tests_within(command, LIMIT)
 }
 
-/// Runs tests, within a time limit.
+/// Runs the test program `command`, and kills it after `limit`.
 ///
 /// # Errors
 /// If the program cannot be run, or ends without a report.

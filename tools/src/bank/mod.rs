@@ -5,8 +5,8 @@
 //! functions of the reference, each as a change to the marked region ([`change`]).
 //!
 //! - `tests/wrong/week1_day3.txt` lists mistakes, each with its diagnosis. Some answers aren't
-//!   tensors and are too small to distinguish mistakes. For these, the learner sees a failing
-//!   test's message instead, of which `shows` is a part.
+//!   tensors and are too small to distinguish mistakes. The learner then sees only the failing
+//!   test's message. The entry's `shows` must be a part of it.
 //! - `tests/held-out` lists mistakes that the recorded wrong answers do not include ([`unseen`]).
 //! - `tests/alternate` lists correct alternative bodies. All tests must pass with them.
 //!
@@ -43,10 +43,11 @@ mod unseen;
 pub(crate) use command::{Options, run, verify_elsewhere};
 pub(crate) use prove::Bodies;
 
-/// Regions by file and function, such as `src/week1/gqa/gqa.rs` and `causal_mask`.
+/// Code of the reference's marked regions, by file and function, such as `src/week1/gqa/gqa.rs` and
+/// `causal_mask`.
 type Regions = BTreeMap<(String, String), String>;
 
-/// Another body for a function of the reference.
+/// An entry of the bank: another body for a function of the reference.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     /// Location for messages: `tests/wrong/week1_day3.txt:14: top_left`.
@@ -75,11 +76,11 @@ pub(crate) struct Wrong {
     pub(crate) says: String,
     /// Where to read about it: `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`.
     pub(crate) read: String,
-    /// A part of a failing test's message, if the answer is not a tensor. For a held-out mistake:
-    /// parts of diagnoses that are true, separated by ` | `.
+    /// If the wrong answer is not a tensor: a part of the failing test's message. For a held-out
+    /// mistake: parts of diagnoses that are true, separated by ` | `.
     pub(crate) shows: Option<String>,
-    /// What `cargo course trace` must print about the mistake, in this order. Checked only for
-    /// entries that have it.
+    /// Texts that `cargo course trace` must print about the mistake, in this order. If there are
+    /// none, the trace is not checked.
     pub(crate) trace: Vec<String>,
     /// Tests that may or may not detect the mistake, depending on the timing of threads. They are
     /// not run.
@@ -100,7 +101,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Returns the correct alternative bodies by day and name, and the problems in their files.
+/// Returns the correct alternative bodies, sorted by day and name, and the problems in their files.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -149,7 +150,7 @@ fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Returns the entries of a folder by day and name, and the problems in its files.
+/// Returns the entries in `folder`, sorted by day and name, and the problems in its files.
 fn entries(
     root: &Path,
     curriculum: &Curriculum,
@@ -177,7 +178,8 @@ fn entries(
     Ok((entries, problems))
 }
 
-/// Returns the entries' bodies. Entry `i` has the number `i + 1`.
+/// Returns the bodies of `entries` for the proof program. The body of `entries[i]` gets the number
+/// `i + 1`.
 ///
 /// # Errors
 /// If a task is not in the curriculum.

@@ -1,4 +1,4 @@
-//! Tries the bank in verification's proof program.
+//! Tries the bank in the proof program that `cargo course verify` builds.
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
@@ -16,7 +16,8 @@ use crate::{
     proof::{self, Program},
 };
 
-/// For some days, all bodies that this machine's processor can run.
+/// The bank's bodies and the held-out mistakes of some days, if this machine's processor can run
+/// them.
 pub(crate) struct Bodies {
     /// The bank: mistakes and correct alternatives.
     known: Vec<Entry>,
@@ -55,14 +56,14 @@ impl Bodies {
         Ok(Self { known, held_out, says })
     }
 
-    /// Keeps only the bank's bodies for some tasks.
+    /// Keeps only the bank's bodies for `tasks`, and no held-out mistakes.
     pub(crate) fn of_tasks(mut self, tasks: &BTreeSet<String>) -> Self {
         self.known.retain(|entry| tasks.contains(&entry.task.to_string()));
         self.held_out.clear();
         self
     }
 
-    /// Keeps only `count` random bodies of the bank, selected by `seed`.
+    /// Keeps only `count` random bodies of the bank, selected by `seed`, and no held-out mistakes.
     pub(crate) fn sample(mut self, seed: u64, count: usize) -> Self {
         shuffle(&mut self.known, seed);
         self.known.truncate(count);
@@ -85,7 +86,7 @@ impl Bodies {
     }
 
     /// Tries the whole bank and all held-out mistakes, and compares the answers with the recorded
-    /// ones. The program must contain the bodies `names`.
+    /// ones. `names` are the bodies that `program` contains, in the order of their numbers.
     ///
     /// # Errors
     /// The same as for [`command::run`].
@@ -102,8 +103,8 @@ impl Bodies {
         Ok(format!("{caught}, {held_out} held-out mistakes caught"))
     }
 
-    /// Tries the bank's bodies. Does not compare their answers with the recorded ones. The program
-    /// must contain the bodies `names`.
+    /// Tries the bank's bodies, without comparing their answers with the recorded ones. `names` are
+    /// the bodies that `program` contains, in the order of their numbers.
     ///
     /// # Errors
     /// If no test fails with a mistake, a diagnosis is missing, or an alternative is rejected.

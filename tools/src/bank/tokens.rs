@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-/// Returns the positions of all tokens in the text. Blanks and comments are not tokens. A comma
-/// before a closing bracket is omitted, because rustfmt adds one when it breaks a line. A raw
-/// string that begins with a line feed contains code in another language, which is split in the
-/// same way.
+/// Returns the byte ranges of all tokens in `text`. Blanks and comments are not tokens. A comma
+/// before a closing bracket is omitted, because rustfmt adds one when it breaks a line. If a raw
+/// string begins with a line feed, it contains code in another language, and is split as well.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -32,7 +31,8 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the position of the text in a raw string that begins with a line feed.
+/// If `piece` is a raw string whose text begins with a line feed, returns the byte range of the
+/// text.
 fn other_code(piece: &str) -> Option<Range<usize>> {
     let marks = piece.strip_prefix('r')?.split('"').next()?.len();
     let (start, end) = (marks + 2, piece.len().checked_sub(marks + 1)?);
@@ -74,8 +74,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the length of a name or a number, such as `1.5e-3`. In `0..n` and `x.0.abs()`, the
-/// number ends at its last digit.
+/// Returns the length of the name or number at the beginning of `text`, such as `1.5e-3`. For
+/// `0..n` and for `0.abs()`, only the `0` counts.
 fn length_of_word(text: &str) -> usize {
     let word = |text: &str| text.find(|c| !is_word(c)).unwrap_or(text.len());
     let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -94,7 +94,8 @@ fn length_of_word(text: &str) -> usize {
     length
 }
 
-/// Returns the length of a string, byte string, raw string, character or lifetime.
+/// If `text` begins with a string, byte string, raw string, character or lifetime, returns its
+/// length.
 fn length_of_literal(text: &str) -> Option<usize> {
     let unprefixed =
         text.strip_prefix('b').filter(|rest| rest.starts_with(['"', '\'', 'r'])).unwrap_or(text);

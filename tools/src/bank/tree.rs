@@ -16,13 +16,13 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Bank {
     program: Program,
-    /// The number of each entry's body in the program.
+    /// For each entry, the number that selects its body in the program.
     numbers: Vec<usize>,
 }
 
 impl Bank {
-    /// Finds the entries in a program that was built with the bodies `names`. Body number `i` is
-    /// `names[i − 1]`.
+    /// Finds the bodies of `entries` in `program`. Body number `i` of the program is the one of the
+    /// entry `names[i − 1]`.
     ///
     /// # Errors
     /// If the program lacks an entry.
@@ -72,8 +72,8 @@ impl Bank {
         Ok(chosen(command, self.numbers[place]))
     }
 
-    /// Returns a command that answers a grading's questions for a day, with the body of the entry
-    /// at index `place`, or with the reference.
+    /// Returns a command that answers a grading's questions for the day `module`. It runs the body
+    /// of the entry at index `place`, or the reference if `place` is `None`.
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.numbers[place]);

@@ -29,7 +29,8 @@ pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result
     try_all(&bank, &entries, true).map(drop)
 }
 
-/// Like [`run`], for verification: prints only problems, and returns the number of mistakes.
+/// Tries the held-out mistakes `entries` in the program of `bank`, and prints only problems.
+/// Returns the number of mistakes.
 ///
 /// # Errors
 /// The same as for [`run`].

@@ -38,10 +38,10 @@ pub(crate) struct Options {
     peers: peers::Options,
 }
 
-/// Measures an engine with this number of threads. Returns tokens per second.
+/// A function that decodes with the given number of threads and returns tokens per second.
 type Measure<'a> = Box<dyn Fn(u16) -> Result<f64> + 'a>;
 
-/// Number of prompt tokens, and of tokens decoded after the prompt.
+/// Number of prompt tokens. After them, [`NEW`] tokens are decoded.
 const AFTER: usize = 10;
 const NEW: usize = 128;
 

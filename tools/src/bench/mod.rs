@@ -115,7 +115,8 @@ fn machine() -> String {
     format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Returns the processor's name and its integer instructions, if the system reports them.
+/// Describes this machine, with the processor's name and integer instructions if the system reports
+/// them.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {

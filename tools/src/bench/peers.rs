@@ -33,14 +33,14 @@ pub(super) struct Peer {
     folder: PathBuf,
 }
 
-/// The work of one sequence.
+/// What one sequence computes in a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     Prefill(usize),
     Decode { after: usize, new: usize },
 }
 
-/// Rates of both layouts, one per round.
+/// Tokens per second with the weights as stored and with repacked weights, one value per round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rates {
     plain: Vec<f64>,
@@ -84,7 +84,7 @@ impl Peer {
         Path::new(server.get_program()).is_file().then_some(server)
     }
 
-    /// Measures one sequence, in tokens per second.
+    /// Runs `llama-bench` for one sequence. Returns tokens per second.
     pub(super) fn rate(&self, model: &Path, threads: u16, work: Work, repack: bool) -> Result<f64> {
         let mut command = self.program("llama-bench");
         command.arg("-m").arg(path::absolute(model)?).args([
@@ -111,8 +111,8 @@ impl Peer {
         one_rate(&printed).with_context(|| format!("`{}` printed no rate", shown(&command)))
     }
 
-    /// Measures sequences that decode together, in total tokens per second, for each number of
-    /// sequences.
+    /// Runs `llama-batched-bench`. For each number in `sequences`, returns the total tokens per
+    /// second of that many sequences that decode together.
     pub(super) fn batched(
         &self,
         model: &Path,
@@ -147,8 +147,8 @@ impl Peer {
         bail!("`{}` printed incomplete tables, {ATTEMPTS} of {ATTEMPTS} times", shown(&command))
     }
 
-    /// Measures both layouts once. Returns the rate with the faster layout, and whether that is the
-    /// repacked one.
+    /// Measures each layout of the weights once. Returns the rate with the faster layout, and
+    /// whether that is the repacked one.
     pub(super) fn best(&self, model: &Path, threads: u16, work: Work) -> Result<(f64, bool)> {
         let [plain, repacked] = [false, true].map(|repack| self.rate(model, threads, work, repack));
         let (plain, repacked) = (plain?, repacked?);
@@ -157,7 +157,7 @@ impl Peer {
 }
 
 impl Rates {
-    /// Measures both layouts once.
+    /// Calls `measure` once without and once with repacked weights, and stores both rates.
     pub(super) fn round(&mut self, mut measure: impl FnMut(bool) -> Result<f64>) -> Result<()> {
         self.plain.push(measure(false)?);
         self.repacked.push(measure(true)?);
@@ -184,8 +184,8 @@ pub(super) fn threads(wanted: Option<u16>) -> u16 {
     wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get() as u16))
 }
 
-/// Compares each peer's decoding of one sequence with the memory bandwidth. If something slows a
-/// peer down, all ratios are too favourable to our engine.
+/// Measures the fraction of the memory bandwidth that each peer reaches when it decodes one
+/// sequence. If something slows a peer down, all ratios are too favourable to our engine.
 ///
 /// # Errors
 /// If a program fails.
@@ -234,7 +234,7 @@ fn one_rate(printed: &str) -> Result<f64> {
     Ok(rates[0].trim_end_matches(',').parse()?)
 }
 
-/// Parses the rate for this number of sequences in the table of `llama-batched-bench`.
+/// Finds the rate for `sequences` in the table that `llama-batched-bench` printed.
 fn batched_rate(printed: &str, sequences: usize) -> Option<f64> {
     printed.lines().find_map(|line| {
         let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();

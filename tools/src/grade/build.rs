@@ -29,12 +29,12 @@ use super::{
 };
 use crate::{curriculum::Day, files::list};
 
-/// Limit of processor time for a call of the compiler: a base, and an additional time per day.
+/// Processor time limit of a call of the compiler, in seconds. Each day adds [`SECONDS_PER_DAY`].
 const SECONDS: u64 = 20;
 const SECONDS_PER_DAY: u64 = 5;
-/// Memory limit, including the compiler's own memory, in MiB.
+/// Memory limit of a call of the compiler, in MiB.
 const MEMORY: u64 = 4096;
-/// Maximum number of bytes of the compiler's errors that are kept.
+/// Maximum number of bytes that are kept of the beginning of the compiler's errors, and of the end.
 const ERRORS: usize = 16 << 10;
 
 /// Name of the folder of the compiler's cache.
@@ -53,21 +53,22 @@ struct Refused {
 
 /// Everything that is needed to build a submission.
 pub(super) struct Workshop<'a> {
-    /// The course's folder. In the sandbox, a submission's files replace its files.
+    /// The course's folder. In the sandbox, a submission's `src` and `provided` replace those of
+    /// this folder.
     pub(super) root: &'a Path,
     pub(super) image: &'a Image,
     pub(super) wall: &'a Wall,
-    /// Folder for one submission at a time.
+    /// Folder for the files of the current submission.
     pub(super) scratch: PathBuf,
-    /// The compiler's cache from the reference.
+    /// Folder with the compiler's cache from the build of the reference.
     pub(super) kept: PathBuf,
     /// The features of the learner's crate that each day needs.
     pub(super) features: &'a BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Workshop<'_> {
-    /// Writes a submission's files over the stubs, in an empty folder, together with the provided
-    /// files.
+    /// Clears the folder for a submission. Writes the stubs, the submission's files over them, and
+    /// the provided files. Also copies the compiler's cache.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -221,7 +222,7 @@ impl Workshop<'_> {
         self.compile(arguments, days.len(), end)
     }
 
-    /// Returns the compiler's options for every crate.
+    /// Returns the compiler's options for the crate `name`, with the features that `days` need.
     fn arguments(&self, name: &str, days: &[&Day]) -> Vec<OsString> {
         let features: BTreeSet<&String> = days
             .iter()

@@ -42,9 +42,9 @@ pub(super) struct Course<'a> {
     pub(super) stubs: BTreeMap<String, String>,
     /// The graded days.
     pub(super) days: Vec<&'a Day>,
-    /// The other days, with the reasons.
+    /// Days that this machine cannot grade, with the reasons.
     pub(super) left_out: Vec<(String, String)>,
-    /// Paths of the tests in their program, by day, such as `week1-day1`.
+    /// For each day, such as `week1-day1`, the paths of its tests in the test program.
     expected: BTreeMap<String, Vec<String>>,
     pub(super) fresh: Fresh,
 }
@@ -95,7 +95,8 @@ impl<'a> Course<'a> {
         Ok(course)
     }
 
-    /// Returns the folder and settings with which a worker builds submissions, one after the other.
+    /// Returns the workshop in which the worker number `worker` builds one submission after the
+    /// other.
     pub(super) fn workshop<'w>(&'w self, wall: &'w Wall, worker: usize) -> Workshop<'w> {
         Workshop {
             root: self.root,
@@ -116,8 +117,8 @@ impl<'a> Course<'a> {
         self.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect()
     }
 
-    /// Gets the tests and the answers from the reference. Leaves out the days that the reference
-    /// does not pass.
+    /// Grades the reference, whose files are `solution`. Stores its tests and answers. Leaves out
+    /// the days that it does not pass.
     fn grade_reference(&mut self, solution: &BTreeMap<String, String>, plan: &Plan) -> Result<()> {
         eprintln!("grading the reference");
         let workshop = self.workshop(&plan.wall, 0);

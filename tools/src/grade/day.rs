@@ -26,9 +26,9 @@ use crate::{
 
 /// Maximum number of bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
-/// If tasks that timed out have taken this many times the limit for a test in total, the rest of
-/// the submission is skipped. Otherwise, an endless loop in a function that all days use would take
-/// the limit for every task, or the day's limit if the loop prints something.
+/// Maximum total time of tasks that time out, as a multiple of the time limit for one test. Then
+/// the rest of the submission is skipped. Otherwise, an endless loop in a function that all days
+/// use would take the limit for every task, or the day's limit if the loop prints something.
 const LATE: u32 = 6;
 
 /// The results of one day of a submission.
@@ -60,7 +60,7 @@ pub(super) struct Allowance {
     pub(super) threads: usize,
 }
 
-/// The tests of one submission.
+/// Runs the tests of one submission.
 pub(super) struct Run<'a> {
     workshop: &'a Workshop<'a>,
     fresh: &'a Fresh,
@@ -84,7 +84,8 @@ impl<'a> Run<'a> {
         self.end
     }
 
-    /// Runs the tests `expected` of the program `built`.
+    /// Runs the tests `expected` of the program `built`. A task that passes them must also give the
+    /// right answers on fresh inputs.
     ///
     /// # Errors
     /// If a program cannot be started.
@@ -170,7 +171,8 @@ impl<'a> Run<'a> {
         Ok(ended)
     }
 
-    /// Runs a task on fresh inputs and checks its answers.
+    /// Runs a task on fresh inputs and checks its answers. The program writes the answers to its
+    /// output.
     fn ask(&mut self, day: &Day, task: usize, program: &Path, limits: &Limits) -> Result<Verdict> {
         let limits = Limits { output: fresh::OUTPUT, ..*limits };
         let ended = fresh::ask(self.workshop, day, task, program, &self.fresh.seed, &limits)?;

@@ -14,7 +14,8 @@ const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 const ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
-/// Offsets in the kernel's `struct seccomp_data`.
+/// Offset of the call's number in the kernel's `struct seccomp_data`, followed by two other
+/// offsets.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
@@ -31,8 +32,8 @@ struct Calls {
     audit: u32,
     clone: u32,
     clone3: u32,
-    /// Calls that create processes or memory outside the address space, and io_uring, which has a
-    /// large attack surface.
+    /// Numbers of refused calls: those that create processes or memory outside the address space,
+    /// and io_uring, which has a large attack surface.
     refused: &'static [u32],
 }
 

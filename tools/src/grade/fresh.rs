@@ -1,10 +1,10 @@
-//! Answers on inputs that are drawn for each grading. They are compared where no submission can
-//! interfere.
+//! Compares answers on inputs that are drawn for each grading, in a process that no submission can
+//! influence.
 //!
 //! A day's test program and the submission are one process, so the submission can forge whatever
 //! that process reports, such as passed tests. But it cannot know the right answers on inputs that
-//! did not exist when it was handed in, unless it computes them. So `tests/fresh/` sends out
-//! answers, and this module compares them with the answers of the reference's program, which ran
+//! did not exist when it was handed in, unless it computes them. So the tests in `tests/fresh/`
+//! print answers. This module compares them with the answers of the reference's program, which ran
 //! separately in the same kind of sandbox.
 
 use std::{
@@ -26,18 +26,19 @@ use super::{
 };
 use crate::{curriculum::Day, libtest::Report, process::run_quietly};
 
-/// Name of the variable with the inputs' seed, as in `harness/src/fresh.rs`.
+/// Name of the environment variable with the inputs' seed, as in `harness/src/fresh.rs`.
 pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
 const ANSWER: &str = "fresh answer: ";
 
 /// Maximum number of bytes of output that are kept. Answers are numbers as text.
 pub(super) const OUTPUT: usize = 16 << 20;
 
-/// The answers of a day's test program to the questions of all its tasks.
+/// The answers of a day's test program to the questions of all its tasks on fresh inputs.
 pub(crate) struct Answers(Vec<Answer>);
 
 impl Answers {
-    /// Runs a program that was built with the feature `fresh`. Inputs are drawn from the seed.
+    /// Runs `program`, which was built with the feature `fresh`, on inputs drawn from `seed`.
+    /// Returns its answers.
     ///
     /// # Errors
     /// If it cannot be run, or gives no answers.
@@ -73,7 +74,7 @@ pub(super) struct Fresh {
     answers: BTreeMap<(String, usize), Vec<Answer>>,
 }
 
-/// One answer.
+/// The answer to the question `what`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct Answer {
     what: String,
@@ -96,12 +97,12 @@ impl fmt::Display for Fresh {
 }
 
 impl Fresh {
-    /// Creates an empty list with a new seed.
+    /// Creates a list without answers, with a new seed.
     pub(super) fn new() -> Self {
         Self { seed: seed(), answers: BTreeMap::new() }
     }
 
-    /// Adds the answers of the reference's `program` for a day.
+    /// Runs the reference's `program` for `day` on fresh inputs, and stores its answers.
     ///
     /// # Errors
     /// If it gives no answers, or the same answers for every seed.
@@ -136,7 +137,7 @@ impl Fresh {
         Ok(())
     }
 
-    /// Returns the verdict on a submission's run.
+    /// Compares the answers in a submission's output with the reference's, and returns the verdict.
     pub(super) fn judge(
         &self,
         feature: &str,
@@ -174,7 +175,8 @@ impl Fresh {
     }
 }
 
-/// Runs a program that only answers one task's questions.
+/// Runs the day's test program so that it answers only the questions of `task`, on inputs from
+/// `seed`.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -207,7 +209,7 @@ fn read(output: &str) -> Vec<Answer> {
 }
 
 impl Answer {
-    /// Creates an answer for a line that the harness did not write.
+    /// Returns an answer that differs from every right answer, for a line that is malformed.
     fn unreadable() -> Self {
         Self { what: String::new(), value: Value::Text { text: "unreadable".to_owned() } }
     }

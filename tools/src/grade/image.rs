@@ -19,8 +19,8 @@ use crate::{
 /// The learner's crate and the reference. For a submission, every other package is a library.
 const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 
-/// A test target of the learner's crate without tests. Building it builds the libraries of all
-/// tests.
+/// Test target of the learner's crate that contains no tests. Building it builds the libraries of
+/// all tests.
 const PLAIN_TEST: &str = "start_here";
 
 /// Libraries in which the tests spend most of their time. They are built once, at optimization
@@ -32,9 +32,9 @@ const OPTIMIZED: [&str; 4] = ["ndarray", "serde_json", "tiny-llm-formats", "tiny
 pub(super) struct Image {
     /// Folder with copies of all libraries, and nothing else.
     pub(super) libraries: PathBuf,
-    /// The learner's crate's imports: crates, and their files in `libraries`.
+    /// The crates that the learner's crate imports, with their files in `libraries`.
     pub(super) imports: Imports,
-    /// Additional imports of the crate's tests.
+    /// The crates that only the tests import, in the same form.
     pub(super) imports_of_tests: Imports,
     /// Folder with copies of the days' tests, and `all.rs`, a program that contains all of them.
     pub(super) tests: PathBuf,
@@ -82,7 +82,7 @@ struct Import {
 
 #[derive(Deserialize)]
 struct Dependency {
-    /// `dev` for dependencies of tests only.
+    /// `dev` if only tests need the dependency.
     kind: Option<String>,
 }
 
@@ -172,7 +172,7 @@ fn metadata(root: &Path, features: &str) -> Result<Metadata> {
     serde_json::from_str(&listed.output).context("`cargo metadata` did not print JSON")
 }
 
-/// Crates with their files.
+/// Names of crates, each with the path of its compiled file.
 type Imports = Vec<(String, PathBuf)>;
 
 /// Copies the libraries to `folder`. Returns the imports of the learner's crate, and the additional

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// File descriptor under which a program receives its filter.
+/// File descriptor from which bubblewrap reads the filter of system calls.
 pub(super) const FILTER: u8 = 9;
 
 /// Whether a memory limit is enforced on this system. macOS accepts a limit but ignores it, and
@@ -90,8 +90,8 @@ impl Ended {
     }
 }
 
-/// Runs `program` in `folder`, with only `variables` in its environment. The file `filter`, if any,
-/// is open as descriptor [`FILTER`].
+/// Runs `program` in `folder` until it ends or reaches a time limit. Its environment has only
+/// `variables`. The file `filter`, if any, is open as descriptor [`FILTER`].
 ///
 /// # Errors
 /// If it cannot be started.
@@ -128,9 +128,9 @@ pub(super) fn run<A: AsRef<OsStr>>(
     Ok(Ended { status, limit, stdout: stdout.text(patience), stderr: stderr.text(patience) })
 }
 
-/// Returns a command that starts the program through a shell, which sets the limits: no core files,
-/// bounded files, no more open files than usual (sockets use the kernel's memory), bounded
-/// processor time (for processes that escape), and the memory limit.
+/// Returns a command that starts `program` through a shell. The shell sets limits: no core files, a
+/// maximum file size, the usual number of open files (sockets use the kernel's memory), processor
+/// time (also of processes that escape), and memory.
 #[cfg(unix)]
 fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
@@ -209,7 +209,8 @@ struct Reader {
 #[derive(Default)]
 struct Kept {
     head: Vec<u8>,
-    /// The end of the data. Truncated to `half` bytes whenever it exceeds twice that.
+    /// The last bytes of the data. Truncated to `half` bytes whenever there are more than `2 *
+    /// half`.
     tail: Vec<u8>,
     cut: u64,
     /// Number of bytes received.
@@ -259,7 +260,7 @@ impl Reader {
         Self { kept, half, thread }
     }
 
-    /// Returns the data once the pipe is closed, or at `patience` at the latest. A process that
+    /// Waits until the pipe is closed, or until `patience`, and returns the data. A process that
     /// escaped may keep the pipe open.
     fn text(self, patience: Instant) -> String {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())

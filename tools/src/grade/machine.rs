@@ -12,8 +12,8 @@ const DRIVERS: [&str; 4] = [
     "/usr/local/etc/vulkan/icd.d",
 ];
 
-/// Returns why days that need a graphics processor cannot be graded here, if that is visible from
-/// files. Systems other than Linux are assumed to have a driver.
+/// Returns why this machine cannot grade days that need a graphics processor, or `None` if it has
+/// Vulkan and a driver. Systems other than Linux are assumed to have them.
 pub(crate) fn without_graphics() -> Option<String> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -32,7 +32,7 @@ pub(crate) fn without_graphics() -> Option<String> {
     })
 }
 
-/// Returns what is missing. `drivers` are files, or folders of files.
+/// Returns what Vulkan lacks. `libraries` are folders. `drivers` are files, or folders of files.
 fn lacks(libraries: &[PathBuf], drivers: &[PathBuf]) -> Option<&'static str> {
     let inside = |folder: &PathBuf| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -167,7 +167,7 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the options before anything runs.
+/// Checks the options before anything runs, and returns the plan that they describe.
 fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Result<Plan<'a>> {
     let mut folders = options.folders.clone();
     if let Some(list) = &options.list {
@@ -235,7 +235,7 @@ pub(crate) fn without_wall(root: &Path) -> Option<String> {
     Wall::find(&root.join(FOLDER)).err()
 }
 
-/// Warns of the risks of untrusted code without a sandbox, or refuses to run it.
+/// Warns of the risks of running untrusted code without a sandbox. Fails unless `trust` is set.
 fn accept(reason: &str, trust: bool) -> Result<()> {
     const OPEN: &str = "submitted code runs as your user, with your files and your network";
     ensure!(

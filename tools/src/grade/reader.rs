@@ -29,20 +29,20 @@ pub(super) const FILE_LIMIT: u64 = 1 << 20; // bytes
 const TOTAL_LIMIT: u64 = 4 << 20; // bytes
 /// Maximum number of files.
 const FILES: usize = 200;
-/// Maximum number of folder entries.
+/// Maximum number of files and folders in all folders that are read.
 const ENTRIES: usize = 2000;
 /// Maximum depth of folders in `week1/`.
 const DEPTH: usize = 4;
 
-/// Form of a clone, which has its weeks in `src/`.
+/// Description of a clone of the course, in which the weeks are in `src/`.
 pub(super) const CLONE: &str = "a clone of the course (src/week1/)";
 const WEEKS: &str = "a folder of weeks (week1/)";
 const LOOSE: &str = "loose .rs files";
 
-/// The contents of a folder.
+/// What the reader found in a submission's folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Found {
-    /// The form of the submission, in words.
+    /// How the submission is organized, such as [`CLONE`].
     pub(super) form: String,
     /// Texts of the files by path: `week1/attention/attention.rs`, or `attention.rs` for files
     /// without a folder.
@@ -53,7 +53,8 @@ pub(super) struct Found {
     pub(super) refused: Option<String>,
 }
 
-/// If this program was called as the reader, prints a folder's files and returns the exit code.
+/// If the first argument of this process is [`COMMAND`], prints the contents of the folder that the
+/// second argument names, and returns the exit code.
 pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != COMMAND {
@@ -77,7 +78,7 @@ pub(super) fn copied(folder: &Path) -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// Reads a folder in the sandbox, with a copy of this program.
+/// Reads the submission in `folder`, by running `program`, a copy of this program, in the sandbox.
 pub(super) fn read(wall: &Wall, program: &Path, folder: &Path) -> Found {
     let refused = |error: String| Found {
         refused: Some(format!("the folder cannot be read: {error}")),
@@ -154,7 +155,7 @@ impl Reader {
         })
     }
 
-    /// Reads the files in the folder `inside` of the submission.
+    /// Reads the files in `folder` and its subfolders. `inside` is its path in the submission.
     fn week(&mut self, folder: &Path, inside: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
             self.not_used(inside, &format!("it is nested deeper than {DEPTH} folders"));
@@ -192,7 +193,7 @@ impl Reader {
         Ok(names)
     }
 
-    /// Reads an entry that is not a folder.
+    /// Reads `path` if it is a Rust file. If it cannot be used, records why.
     fn entry(&mut self, path: &Path, inside: &str) -> Result<(), String> {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         if meta.is_symlink() {

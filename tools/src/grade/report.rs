@@ -20,10 +20,10 @@ pub(super) const FILES: [&str; 3] = ["table.csv", "junit.xml", "results.json"];
 /// The results of a submission.
 #[derive(Debug, Clone)]
 pub(super) struct Graded {
-    /// Its name in this run.
+    /// Name of the submission in this run.
     pub(super) name: String,
-    /// Form, problems, days that are not graded, and limits that this system doesn't enforce, one
-    /// per line.
+    /// Remarks, one per line: the submission's form and problems, days that are not graded, and
+    /// limits that this system doesn't enforce.
     pub(super) remarks: Vec<String>,
     /// Results of each day, and of its tasks.
     pub(super) days: Vec<(DayResult, Vec<TaskResult>)>,
@@ -147,8 +147,8 @@ impl Graded {
     }
 }
 
-/// Formats a day's number of passed tasks, and the reason if its tests could not run normally: `0/1
-/// does not compile`.
+/// Formats a day's number of passed tasks. If its tests could not run normally, the reason follows:
+/// `0/1 does not compile`.
 fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
     let count = |status| tasks.iter().filter(|task| task.status == status).count();
     let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
@@ -178,7 +178,7 @@ pub(super) fn junit(graded: &Graded) -> Result<String> {
     report.to_string().context("junit.xml cannot be created")
 }
 
-/// Combines the suites of all submissions' files.
+/// Combines the JUnit files of all submissions, whose contents are `texts`, into one.
 ///
 /// # Errors
 /// If a file was not written by [`junit`].
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Compares with a file in this folder. `BLESS=1` writes it instead.
+    /// Compares `found` with a file in this folder. `BLESS=1` writes the file instead.
     fn golden(name: &str, found: &str) {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grade/golden").join(name);

@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Points(BTreeMap<(String, usize), f64>);
 
 impl Points {
-    /// Parses lines such as `"week1-day1.2" = 3`.
+    /// Reads a file with lines such as `"week1-day1.2" = 3`.
     ///
     /// # Errors
     /// If the file cannot be read, names a task that does not exist, or has a value that is not a
@@ -79,11 +79,12 @@ pub(super) struct TaskResult {
     pub(super) status: Status,
     /// Points given, and the maximum.
     pub(super) points: (f64, f64),
-    /// What did not pass and why. The same in every run.
+    /// How many tests passed, and why the others did not. The text is the same in every run.
     pub(super) text: String,
 }
 
-/// Returns the results of a day's tasks, in order.
+/// Returns the results of a day's tasks, in order, except tasks for other kinds of processor. The
+/// tasks `borrowed` get no points.
 pub(super) fn tasks(
     day: &Day,
     result: &DayResult,

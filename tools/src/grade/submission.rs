@@ -23,8 +23,8 @@ pub(super) struct Submission {
 }
 
 impl Submission {
-    /// Assigns each file to its path in the course. `stubs` are all files of the course. Files in
-    /// `needed` are reported if they are missing.
+    /// Assigns each file in `found` to its path in the course, whose files are `stubs`. Reports the
+    /// files in `needed` that are missing.
     pub(super) fn new(
         found: Found,
         stubs: &BTreeMap<String, String>,

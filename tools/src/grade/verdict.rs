@@ -12,8 +12,8 @@ use crate::libtest::{Report, own_name};
 pub(super) enum Verdict {
     /// It passed.
     Passed,
-    /// It failed. `message` is the message of its panic, or says why there is no verdict. `output`
-    /// is all that the test printed.
+    /// It failed. `message` is the message of its panic, and `output` is what it printed. If there
+    /// is no verdict, both are the reason.
     Failed { message: String, output: String },
     /// It never ran, with the reason.
     NotRun(String),
@@ -27,9 +27,9 @@ pub(super) struct Test {
     pub(super) verdict: Verdict,
 }
 
-/// Returns the verdicts of a program that ran the tests `expected`. If the program is not trusted,
-/// also returns why. In that case, each test that it did not report as passed counts as failed. If
-/// it reported that all passed, all count as failed.
+/// Returns the verdicts on the tests `expected`, which a program ran. If its output is not trusted,
+/// also returns why. Then each test that the output does not report as passed counts as failed. If
+/// the output reports that all passed, all count as failed.
 pub(super) fn verdicts(
     ended: &Ended,
     expected: &[String],
@@ -77,7 +77,8 @@ fn verdict(report: &Report, name: &str) -> Verdict {
     Verdict::Failed { message, output: steady(report.output(name).unwrap_or_default()) }
 }
 
-/// Returns how many tests passed and failed, according to the only closing line.
+/// Returns how many tests passed and failed, according to the report's closing line. Returns `None`
+/// if there is not exactly one.
 fn counts(report: &Report) -> Option<(usize, usize)> {
     let [closing] = report.closing.as_slice() else { return None };
     let number = |word: &str| {

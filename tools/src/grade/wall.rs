@@ -1,9 +1,10 @@
 //! The sandbox of a submission.
 //!
 //! With bubblewrap, each program of a submission runs in a file system that contains only the files
-//! named here. It is read-only, except for a small folder in memory. There is no network, and a
-//! separate process namespace ends with the program. Without bubblewrap there is no sandbox: the
-//! programs run as your user, which an instructor must allow (`--trust`).
+//! that it needs. They are read-only, except for a small folder in memory and the compiler's
+//! output. There is no network, and a separate process namespace ends with the program. Without
+//! bubblewrap there is no sandbox: the programs run as your user, which an instructor must allow
+//! (`--trust`).
 
 use std::{
     ffi::{OsStr, OsString},
@@ -25,7 +26,8 @@ const TEMPORARY: u64 = 256 << 20; // bytes
 /// Parts of the system that a compiler and a linker need, if they exist.
 const FOR_COMPILER: [&str; 6] =
     ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/nix/store"];
-/// Parts that a test program or the reader needs: shared libraries, and the list of Vulkan drivers.
+/// Parts of the system that a test program or the reader needs: shared libraries and Vulkan
+/// drivers.
 const FOR_TESTS: [&str; 7] =
     ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/nix/store", "/usr/share/vulkan", "/etc/vulkan"];
 
@@ -51,22 +53,22 @@ pub(super) struct Shut<'a> {
     pub(super) variables: Vec<(String, OsString)>,
     /// Additional visible files and folders, and their paths in the sandbox.
     pub(super) seen: Vec<(PathBuf, PathBuf)>,
-    /// The only folder on disk that it may write to, and its path in the sandbox.
+    /// The only folder on disk that the program may write to, and its path in the sandbox.
     pub(super) written: Option<(&'a Path, &'a Path)>,
 }
 
 /// The kind of sandbox on this machine.
 #[derive(Debug)]
 pub(super) enum Wall {
-    /// Bubblewrap: its program, and the file of the filter.
+    /// Bubblewrap: its program, and the file with the filter of system calls, if there is one.
     Bubblewrap { program: PathBuf, filter: Option<PathBuf> },
     /// No sandbox.
     None,
 }
 
 impl Wall {
-    /// Returns bubblewrap if it works here, or why it does not. The filter's file is written to
-    /// `folder`.
+    /// Returns bubblewrap if it works here, or why it does not. Writes the filter of system calls
+    /// to a file in `folder`.
     pub(super) fn find(folder: &Path) -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
             return Err("bubblewrap runs only on Linux".to_owned());

@@ -18,8 +18,8 @@ const PROMPTS: [&str; 3] =
     ["Once upon a time", "Once upon a time there was a brave fox", "Milo had a new kite."];
 const NEW_TOKENS: usize = 120;
 
-/// Requests, each with the step before which it is submitted, the tokens of its prompt, and the
-/// tokens of its answer.
+/// For each request: the step before which it is submitted, the number of its prompt tokens, and
+/// the number of its answer tokens.
 const CROWD: [(usize, usize, usize); 6] =
     [(0, 20, 12), (0, 60, 20), (2, 100, 8), (3, 5, 30), (9, 40, 40), (9, 1, 1)];
 const STEPS: usize = 60;

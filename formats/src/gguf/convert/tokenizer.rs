@@ -23,7 +23,7 @@ use crate::config::ModelConfig;
 /// a round size.
 const MAX_PADDING: usize = 1 << 16;
 
-/// Adds the tokenizer's keys for a model folder.
+/// Adds the keys `tokenizer.ggml.*` to `metadata`, from a model folder.
 pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
     let path = folder.join("tokenizer.json");
     let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
@@ -32,8 +32,8 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     file.insert(metadata, &vocabulary, &settings, config.bos_token_id, &config.eos_token_ids)
 }
 
-/// Returns the keys for the text of a `tokenizer.json`, without any other file. `name` is the
-/// file's name in error messages.
+/// Returns the keys `tokenizer.ggml.*` for the text of a `tokenizer.json`. Reads no file. `name` is
+/// the file's name in error messages.
 ///
 /// # Errors
 /// If the text is not JSON, or the tokenizer is of a kind that these keys cannot describe.
@@ -58,7 +58,7 @@ struct Vocabulary {
     /// The token of each id, or `None` if the file has no token with that id.
     tokens: Vec<Option<String>>,
     ids: HashMap<String, u32>,
-    /// For the id of each added token, whether the token is special.
+    /// For each added token, by its id, whether the token is special.
     added: BTreeMap<u32, bool>,
     unknown: Option<u32>,
 }
@@ -76,7 +76,7 @@ impl TokenizerFile {
         bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
     }
 
-    /// Returns the steps of a field that holds either one step or a sequence of steps.
+    /// Returns the steps in a field, which holds one step or a sequence of steps named `list`.
     fn steps(&self, field: &str, list: &str) -> Vec<&Json> {
         match &self.json[field] {
             Json::Null => Vec::new(),
@@ -147,7 +147,7 @@ impl TokenizerFile {
         largest.map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX).saturating_add(1))
     }
 
-    /// Returns the tokens of all ids below `size`. In error messages, `what` describes that number.
+    /// Returns the tokens of all ids below `size`. `what` describes `size` in error messages.
     fn vocabulary(&self, size: usize, what: &str) -> Result<Vocabulary> {
         let model = &self.json["model"];
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
@@ -252,8 +252,8 @@ impl TokenizerFile {
             .collect()
     }
 
-    /// Returns scores that express the order of merges: the later a token is made, the lower its
-    /// score. SentencePiece merges by score, but `tokenizer.json` has a list of merges.
+    /// Returns a score for each token: the later a merge produces a token, the lower its score.
+    /// SentencePiece merges by score, but `tokenizer.json` has a list of merges.
     fn scores(&self, vocabulary: &Vocabulary) -> Result<Vec<f32>> {
         if self.json["model"]["byte_fallback"] != true {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
@@ -304,8 +304,8 @@ impl TokenizerFile {
     }
 
     /// Returns the keys of the special tokens: the tokens that begin and end texts, the unknown
-    /// token and the padding token. Also returns whether the tokens that begin and end a text are
-    /// added to every text.
+    /// token and the padding token. Also returns the keys that say whether the tokens that begin
+    /// and end texts are added to every text.
     fn special_tokens(
         &self,
         vocabulary: &Vocabulary,

@@ -15,15 +15,15 @@ const MERGES: &str = "tokenizer.ggml.merges";
 
 pub(super) struct ByteLevel {
     splitter: Splitter,
-    /// Whether text is first converted to Unicode's normal form C.
+    /// Whether a text is converted to Unicode's normal form C before it is cut.
     nfc: bool,
-    /// Whether text is first converted to lower case.
+    /// Whether a text is converted to lower case before it is cut.
     lowercase: bool,
     /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
     /// Whether the BOS token is added before a text, if the file does not specify it.
     pub(super) adds_bos: bool,
-    /// The token of each byte, or `NONE`.
+    /// For each byte, the id of its token, or `NONE` if it has none.
     bytes: Vec<u32>,
     merges: Merges,
 }
@@ -77,8 +77,8 @@ impl ByteLevel {
         ))
     }
 
-    /// Appends the ids of a stretch of text without added tokens. Leaves out a byte that has no
-    /// token, as Hugging Face's tokenizers do.
+    /// Encodes `text`, which contains no added tokens, and appends its ids to `ids`. Leaves out a
+    /// byte that has no token, as Hugging Face's tokenizers do.
     pub(super) fn encode(
         &self,
         vocabulary: &Vocabulary,
@@ -116,7 +116,7 @@ impl ByteLevel {
 
 /// The pairs of tokens that are merged, and the order of their merges.
 struct Merges {
-    /// The left token, the right token, and the merged one, in the order of the file.
+    /// For each merge, the left, the right and the merged token, in the order of the file.
     pairs: Vec<[u32; 3]>,
     index: Index,
 }
@@ -193,8 +193,8 @@ fn alphabet() -> [Option<u8>; 256 + 68] {
     alphabet
 }
 
-/// Appends the bytes of a token. Added tokens are copied without decoding, and so are tokens with a
-/// character outside the alphabet.
+/// Appends the bytes that a token represents. Added tokens are copied without decoding, and so are
+/// tokens with a character outside the alphabet.
 fn spell(alphabet: &[Option<u8>], token: &str, kind: Kind, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     if kind == Kind::Normal {

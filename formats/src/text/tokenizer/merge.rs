@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::vocabulary::NONE;
 
-/// A piece of text that becomes a token, or a part of one.
+/// A piece of text that may be merged with its neighbours. The remaining pieces become tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Symbol {
     /// The token with this text, or `NONE` if there is none. A symbol without a token is never
@@ -31,7 +31,7 @@ struct Pair {
     merged: u32,
 }
 
-/// The symbols of one piece of text. Its memory is reused for the next piece.
+/// Merges the symbols of one piece of text. Its memory is reused for the next piece.
 #[derive(Default)]
 pub(super) struct Merger {
     symbols: Vec<Symbol>,
@@ -39,7 +39,7 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    /// Adds a symbol at the end.
+    /// Adds a symbol at the end. It has the token `id` and spans the bytes from `start` to `end`.
     pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
         let at = self.symbols.len() as u32;
         if let Some(last) = self.symbols.last_mut() {
@@ -55,9 +55,9 @@ impl Merger {
         });
     }
 
-    /// Merges everything that can be merged, passes the remaining symbols to `each`, and clears the
-    /// merger. For a pair, `rule` returns the priority of its merge (the smallest comes first) and
-    /// the id of the merged token. It returns `None` if the pair cannot be merged.
+    /// Merges pairs until none can be merged, passes the remaining symbols to `each`, and removes
+    /// all symbols. For a pair, `rule` returns its priority and the id of the merged token, or
+    /// `None` if the pair cannot be merged. The pair with the smallest priority is merged first.
     pub(super) fn merge(
         &mut self,
         rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>,

@@ -73,7 +73,7 @@ impl Tokenizer {
     }
 
     /// Returns the tokenizer of a GGUF file: byte-level (`gpt2`) or SentencePiece (`llama`). It
-    /// gives the same ids as the Hugging Face tokenizer from which such a file is made.
+    /// produces the same ids as the Hugging Face tokenizer from which the file was converted.
     ///
     /// # Errors
     /// If the metadata has no tokenizer or an unsupported one. Also if parts of it do not match
@@ -164,16 +164,16 @@ impl Tokenizer {
         })
     }
 
-    /// Returns the bytes that a token stands for in a text. A character may be spread over several
-    /// tokens. Returns no bytes for an id that the tokenizer does not have: the model's vocabulary
-    /// may be padded to a round size.
+    /// Returns the bytes that a token represents in a text. A character may be spread over several
+    /// tokens. Returns no bytes for an id that the tokenizer does not have, because the model's
+    /// vocabulary may be padded to a round size.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         if self.has(id) { self.vocabulary.bytes_of(id).to_vec() } else { Vec::new() }
     }
 
-    /// Like [`Tokenizer::token_bytes`], but returns no bytes for a token that is not text: one that
-    /// ends a text or begins a turn (`<|im_end|>`), or the unknown token.
+    /// Like [`Tokenizer::token_bytes`], but returns no bytes for a token that is not text: a
+    /// control token such as `<|im_end|>`, or the unknown token.
     #[must_use]
     pub fn text_bytes(&self, id: u32) -> Vec<u8> {
         let is_text =

@@ -13,10 +13,10 @@ const UNKNOWN: &str = "tokenizer.ggml.unknown_token_id";
 const ADD_SPACE: &str = "tokenizer.ggml.add_space_prefix";
 
 pub(super) struct SentencePiece {
-    /// The priority of each token, from its score. The token with the best score has the smallest
+    /// For each token, its priority in merges. The token with the best score has the smallest
     /// priority.
     priorities: Vec<u32>,
-    /// The token of each byte, or `NONE`.
+    /// For each byte, the id of its token, or `NONE` if it has none.
     bytes: Vec<u32>,
     /// The token that replaces a character without a token, if one of its bytes has no token
     /// either.
@@ -72,11 +72,11 @@ impl SentencePiece {
         Ok((vocabulary, Self { priorities, bytes, unknown, space }))
     }
 
-    /// Appends the ids of a stretch of text without added tokens. `first` says whether the whole
-    /// text begins with this stretch.
+    /// Encodes `text`, which contains no added tokens, and appends its ids to `ids`. `first` says
+    /// whether the whole text begins with this part.
     ///
     /// # Errors
-    /// If the text is too long.
+    /// If the text is 4 GiB or longer.
     pub(super) fn encode(
         &self,
         vocabulary: &Vocabulary,

@@ -40,7 +40,7 @@ enum Class {
 pub(super) struct Splitter {
     pre: Pre,
     letters: Ranges,
-    /// `[\p{P}$+<=>^~|]`, empty if the pre-tokenizer doesn't need it.
+    /// The characters `[\p{P}$+<=>^~|]`, or none if the pre-tokenizer doesn't need them.
     punctuation: Ranges,
     /// The words of `o200k`, if the pre-tokenizer needs them.
     words: Option<Words>,
@@ -83,7 +83,7 @@ impl Splitter {
         }
     }
 
-    /// Returns the length of the first piece:
+    /// Returns the length of the first piece of a text, by this regular expression:
     /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
     fn gpt2(&self, text: &str) -> usize {
         if let Some(length) = contraction(text, false) {
@@ -96,7 +96,8 @@ impl Splitter {
         }
     }
 
-    /// Returns the length of the first piece, here for three digits:
+    /// Returns the length of the first piece of a text, by this regular expression for three
+    /// digits:
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
     ///
     /// In `o200k`, words are those of [`Words`], each with an optional contraction at its end, and
@@ -165,7 +166,7 @@ impl Splitter {
     }
 }
 
-/// Cuts a text with `first`, which returns the length of the first piece.
+/// Cuts a text and passes its pieces to `each`. `first` returns the length of a text's first piece.
 fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn FnMut(&'a str)) {
     while !text.is_empty() {
         let (piece, rest) = text.split_at(first(text));
@@ -174,8 +175,8 @@ fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn F
     }
 }
 
-/// Cuts out runs of the characters that `is` accepts, each with at most `longest` characters.
-/// Passes every piece to `each`, with a flag that is true for such a run.
+/// Cuts a text before and after each run of at most `longest` characters that `is` accepts. Passes
+/// every piece to `each`, with a flag that is true for such a run.
 fn isolate<'a>(
     mut text: &'a str,
     is: impl Fn(char) -> bool,

@@ -25,9 +25,9 @@ pub(super) enum Kind {
 
 /// All tokens, which can be looked up by id and by their bytes.
 pub(super) struct Vocabulary {
-    /// The bytes that each token stands for in a text, all tokens one after another.
+    /// The bytes that each token represents in a text, all tokens one after another.
     bytes: Vec<u8>,
-    /// Where the bytes of each token end.
+    /// For each token, the index in `bytes` at which its bytes end.
     ends: Vec<u32>,
     kinds: Vec<Kind>,
     index: Index,
@@ -35,9 +35,9 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Reads tokens and their types. `spell(token, kind, bytes)` appends the bytes that a token
-    /// stands for in a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two tokens
-    /// with the same bytes, it finds the one whose kind comes first in `found`, and among equals
-    /// the one with the smaller id.
+    /// represents in a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of several
+    /// tokens with the same bytes, it finds the one whose kind comes first in `found`. If their
+    /// kinds are equal, it finds the one with the smallest id.
     pub(super) fn new(
         metadata: &Metadata,
         found: &[Kind],
@@ -90,7 +90,7 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    /// Returns the bytes that a token stands for in a text. Panics if there is no such id.
+    /// Returns the bytes that a token represents in a text. Panics if there is no such id.
     pub(super) fn bytes_of(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] as usize };
@@ -112,7 +112,7 @@ impl Vocabulary {
         (id as usize) < self.len() && self.kind(id) == Kind::Normal && self.bytes_of(id) == bytes
     }
 
-    /// Returns the id that a key of the metadata names, or `None` if the key is missing.
+    /// Returns the token id in the metadata at `key`, or `None` if the key is missing.
     pub(super) fn id_in(&self, metadata: &Metadata, key: &str) -> Result<Option<u32>> {
         match metadata.size(key)? {
             Some(id) if id < self.len() => Ok(Some(id as u32)),
@@ -159,9 +159,9 @@ fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
 /// The number that means "no id" or "no index".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A hash table of numbers whose keys are stored elsewhere. It uses open addressing with linear
-/// probing, and is at most half full. The hash has a random key, so that no file can make the table
-/// slow.
+/// A hash table of numbers. Their keys are stored elsewhere, so each method takes a key's hash. The
+/// table uses open addressing with linear probing, and is at most half full. The hash has a random
+/// key, so that no file can make the table slow.
 pub(super) struct Index {
     /// The slots. Their number is a power of two. An empty slot is `NONE`.
     slots: Vec<u32>,
@@ -177,7 +177,7 @@ impl Index {
         self.state.hash_one(key) as usize
     }
 
-    /// Returns the number with this hash that `is` accepts.
+    /// Returns the number with this hash that `is` accepts. `is` compares the number's key.
     pub(super) fn find(&self, hash: usize, is: impl Fn(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut place = hash & mask;

@@ -1,4 +1,4 @@
-//! An engine that answers like the server, for programs that have their own network.
+//! An engine that answers like the server, for programs that have their own network code.
 
 use std::{
     path::PathBuf,

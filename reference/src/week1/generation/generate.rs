@@ -65,7 +65,7 @@ pub struct Limits {
 /// that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty, or longer than the context (the message then names both lengths).
+/// If the prompt is empty, or longer than `limits.context` (the message then names both lengths).
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
     prompt: &[u32],

@@ -6,17 +6,17 @@
 
 /// Turns the bytes of successive tokens into text.
 ///
-/// All returned text, concatenated, equals `String::from_utf8_lossy` of all bytes.
+/// All texts that its methods return, concatenated, equal `String::from_utf8_lossy` of all bytes.
 #[derive(Debug, Default)]
 pub struct TextStream {
-    /// The beginning of a character whose end hasn't arrived yet.
+    /// The first bytes of a character whose other bytes haven't arrived yet.
     pending: Vec<u8>,
 }
 
 impl TextStream {
-    /// Takes the bytes of the next token and returns all text that is now complete. Holds back
-    /// bytes that may still become a character. Puts U+FFFD in place of bytes that can no longer
-    /// become a character.
+    /// Receives the bytes of the next token and returns all text that is now complete. Holds back
+    /// an incomplete character at the end until its other bytes arrive. Returns U+FFFD in place of
+    /// bytes that cannot become a character.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);
@@ -46,8 +46,8 @@ impl TextStream {
         // END SOLUTION
     }
 
-    /// Ends the text and returns the rest of it. Bytes that are still held back are replaced by
-    /// U+FFFD, because their character is incomplete.
+    /// Returns the rest of the text after the last token. Bytes that are still held back are
+    /// replaced by U+FFFD, because their character is incomplete.
     pub fn finish(&mut self) -> String {
         // SOLUTION week1-day6 task 3
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()

@@ -22,7 +22,7 @@ use super::{
 /// `h / G`, with `G = H_q / H`.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
-/// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
+/// `1/√D`. `mask` is added to the scores `q · kᵀ · scale` and broadcasts to `[B, H_q, L, S]`.
 ///
 /// # Panics
 /// If `H_q` is not a multiple of `H`.
@@ -94,8 +94,8 @@ impl Linear {
 /// on day 4. Until then, the tests provide a function.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
-/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
-/// norm).
+/// The attention layer of Llama, Qwen2 and Qwen3. Qwen2 adds biases to the query, key and value
+/// projections. Qwen3 normalises each query and key head. Llama does neither.
 pub struct GroupedQueryAttention {
     /// Number of query heads, `H_q`.
     pub n_heads: usize,
@@ -113,8 +113,8 @@ pub struct GroupedQueryAttention {
     pub q_norm: Option<HeadNorm>,
     /// Norm that is applied to every key head before RoPE. `None` if the model has no such norm.
     pub k_norm: Option<HeadNorm>,
-    /// RoPE tables for head size `D` and at least the positions `0..L`. All layers share one pair
-    /// of tables.
+    /// RoPE tables for head size `D`, with rows for at least the positions `0..L`. All layers share
+    /// one pair of tables.
     pub rope: Arc<RopeTables>,
 }
 

@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those with lower
-/// ids are kept first. If `k` is 0 or there are at most `k` logits, all logits are kept.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those of lower
+/// token ids are kept first. If `k` is 0 or there are at most `k` logits, all logits are kept.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -47,8 +47,8 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 }
 
 // SOLUTION week1-day7 task 2 (helper)
-/// Returns token ids from the largest logit to the smallest. The sort is stable, so equal logits
-/// stay in id order.
+/// Returns the token ids, sorted from the largest logit to the smallest. The sort is stable, so
+/// equal logits stay in id order.
 fn descending(logits: &[f32]) -> Vec<usize> {
     let mut ids: Vec<usize> = (0..logits.len()).collect();
     ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
@@ -102,9 +102,9 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Makes every token of `seen` less likely. A token that occurs several times is penalised only
-/// once. A positive logit is divided by `penalty`, and a negative one is multiplied by it.
-/// `penalty` is positive; 1 changes nothing.
+/// Makes every token of `seen` less likely, if `penalty` is above 1. Divides the token's logit by
+/// `penalty` if the logit is positive, and multiplies it by `penalty` if it is negative. A token
+/// that occurs several times is penalised only once. `penalty` is positive, and 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -156,8 +156,9 @@ impl Rng {
     }
 }
 
-/// Returns the token at which the running sum of `softmax(logits)`, in id order, first exceeds
-/// `uniform` (in `[0, 1)`). A token with logit `−inf` is never drawn.
+/// Adds up the probabilities `softmax(logits)` in the order of token ids. Returns the token whose
+/// probability makes the sum exceed `uniform`, a number in `[0, 1)`. A token with logit `−inf` is
+/// never drawn.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // SOLUTION week1-day7 task 6
     let mut sum = 0.0;
@@ -181,7 +182,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
 /// [`min_p`] to the logits, in this order, and then draws a token with [`draw`].
 #[derive(Debug, Clone)]
 pub struct Sampler {
-    /// Options that shape the distribution.
+    /// Options that shape the distribution of the next token.
     pub options: SamplerOptions,
     /// The random generator. Each call of [`Sampler::choose`] draws one number.
     pub rng: Rng,

@@ -40,10 +40,10 @@ pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
     // END SOLUTION
 }
 
-/// Encodes and decodes a row `x [n]`, and returns the [`relative_error`] of the result.
+/// Encodes `x [n]` as `tensor_type`, decodes it, and returns the [`relative_error`] of the result.
 ///
 /// # Panics
-/// If the row is empty, or not a whole number of blocks.
+/// If `x` is empty, or not a whole number of blocks.
 #[must_use]
 pub fn round_trip_error(tensor_type: TensorType, x: &[f32]) -> f64 {
     // SOLUTION week2-day3 task 4

@@ -30,11 +30,11 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // END SOLUTION
 }
 
-/// Encodes a block of 32 finite weights. `d` is the weight of largest magnitude (the first, if
-/// there are several), with its sign, divided by −8. So this weight becomes the integer 0, which
-/// stands for −8 (there is no +8). Multiply each weight by `1 / d`, or by 0 if `d` is 0. Then add
-/// 8.5, drop the fraction, and turn 16 into 15. Compute the integers from `d` before it is rounded
-/// to f16.
+/// Encodes a block of 32 finite weights. Let `w` be the weight with the largest magnitude (the
+/// first, if there are several), with its sign. The scale `d` is `w / −8`. So `w` becomes the
+/// integer 0, which represents −8 (there is no +8). Multiply each weight by `1 / d`, or by 0 if `d`
+/// is 0. Then add 8.5, drop the fraction, and turn 16 into 15. Compute the integers from `d` before
+/// it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 2

@@ -11,14 +11,14 @@ use tiny_llm_formats::gguf::TensorInfo;
 pub struct Work {
     /// Number of bytes of weights. They are read once for all rows of the pass.
     pub bytes: u64,
-    /// Number of multiply-adds for each row of the pass. Each multiplies a weight by an activation.
+    /// Number of multiply-adds (a weight times an activation) for each row (token) of the pass.
     pub multiply_adds: u64,
 }
 
 /// The measured speed of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
-    /// Bytes read from memory per second.
+    /// Number of bytes read from memory per second.
     pub bandwidth: f64,
     /// Number of multiplications and additions per second. A multiply-add counts as two operations,
     /// as in every data sheet.
@@ -51,8 +51,8 @@ pub fn work(tensors: &[TensorInfo]) -> Work {
 }
 
 impl Machine {
-    /// Returns the minimum time of a pass of `rows` rows, in seconds. Reading and computing
-    /// overlap, so the result is the longer of the two times.
+    /// Returns the minimum time of a pass of `rows` rows, in seconds. Reading the weights and
+    /// computing overlap, so the result is the longer of these two times.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         // SOLUTION week2-day2 task 4

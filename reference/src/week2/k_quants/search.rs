@@ -14,14 +14,14 @@ use std::ops::RangeInclusive;
 
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
-/// The values of `t` to try. Trial `t` divides the range of the weights into `top + t / 4` steps,
-/// where `top` is the largest code.
+/// The trials of a search. Trial `t` begins with the scale that divides the range of the weights
+/// into `top + t / 4` steps, where `top` is the largest code.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
-/// Number of rounds of a trial. Each round computes the codes from the scale, then the scale from
-/// the codes.
+/// Number of rounds of a trial. Each round computes the codes from the scale and the minimum, then
+/// both of these from the codes.
 pub const ROUNDS: usize = 4;
 
-/// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
+/// The scale and minimum of a group of weights: weight ≈ `scale · code − min`, with `min ≥ 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaleAndMin {
     /// The difference between the weights of two adjacent codes.
@@ -39,7 +39,7 @@ pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
 }
 
 /// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
-/// smallest, for given codes.
+/// smallest, for the given `codes`.
 ///
 /// In two cases, returns a minimum of 0 and the best scale for that minimum:
 ///

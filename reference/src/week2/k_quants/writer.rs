@@ -74,9 +74,9 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
     all.iter().for_each(|x| put(out, x));
 }
 
-/// Returns the table of a file that stores `tensors` one after the other. Each tensor is given by
-/// its name, its shape (slowest axis first) and its type. Its data begins at the first multiple of
-/// `alignment` that is at or after the end of the previous tensor.
+/// Returns the tensor table of a file that stores `tensors` one after the other. Each tensor is
+/// given by its name, its shape (slowest axis first) and its type. Its data begins at the first
+/// multiple of `alignment` that is at or after the end of the previous tensor.
 ///
 /// # Errors
 /// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset

@@ -18,9 +18,9 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Computes `out[r] = row r · x` for the given weight rows. Reads each row once.
+/// Computes `out[r] = row r · x` for all weight `rows`. Reads each row once.
 ///
-/// `dot` is one of the functions in [`integer`]; `out [rows]`, `x [super_blocks]`.
+/// `dot` is one of the functions in [`integer`]. `out [rows]`, `x [super_blocks]`.
 pub fn matrix_vector<'a>(
     dot: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
     rows: impl Iterator<Item = &'a [u8]>,

@@ -1,5 +1,5 @@
-//! Day 1. The model's forward pass over rows. The rows are a prompt, part of a prompt, one new
-//! token, or rows of several requests.
+//! Day 1. The model's forward pass over rows. A row is one token. The rows may be a prompt, a part
+//! of a prompt, one new token, or tokens of several requests.
 //!
 //! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
 //! provided.
@@ -25,7 +25,7 @@ use super::{
 /// A decoder whose weights are in a mapped file.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// Sizes and constants.
+    /// Sizes and constants of the model.
     pub config: ModelConfig,
     /// Token embedding, `[V, E]`.
     pub embedding: Matrix,
@@ -90,15 +90,15 @@ impl Model {
         check(&self.config, rows, cache)
     }
 
-    /// Runs the model on the rows (at least one) and stores their keys and values. Returns the
-    /// logits `[n, V]` of the `n` rows that request logits, in order.
+    /// Runs the model on `rows` (at least one) and stores their keys and values in `cache`. Returns
+    /// the logits `[n, V]` of the `n` rows that request logits, in order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
     ///
     /// # Panics
     /// If a row's token, position or sequence is out of range, or a row's position is not the next
-    /// one of its sequence. Call [`Model::check`] first to get an error instead.
+    /// one of its sequence. Call [`Model::check`] first to get an error instead of a panic.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -221,7 +221,7 @@ impl Model {
         plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Normalises `x [T, E]` into `input`, and prepares `input` for products with these matrices.
+    /// Normalises `x [T, E]` into `input`, and prepares `input` for products with `weights`.
     fn normalised<'a>(
         &self,
         x: &[f32],

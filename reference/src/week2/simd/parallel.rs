@@ -49,7 +49,7 @@ impl Grid {
         // END SOLUTION
     }
 
-    /// Returns the rows and columns of tile `i`. Tiles are numbered from left to right, then down.
+    /// Returns the rows and columns of tile `i`. Tiles are numbered row by row, from left to right.
     #[must_use]
     pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
         // SOLUTION week2-day6 task 3
@@ -60,10 +60,10 @@ impl Grid {
     }
 }
 
-/// Runs on every thread of the team. As long as tiles are left, takes the next one and calls `work`
-/// with its rows and columns. All threads share `next`, which works like an `AtomicUsize` and holds
-/// the number of the next tile. `Ordering::Relaxed` is enough, because the threads share only that
-/// number.
+/// Takes the next tile of `grid` and calls `work` with its rows and columns, until no tile is left.
+/// Runs on every thread of the team. All threads share `next`, which works like an `AtomicUsize`
+/// and holds the index of the next tile. `Ordering::Relaxed` is enough, because the threads share
+/// only that index.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     // SOLUTION week2-day6 task 3
     loop {

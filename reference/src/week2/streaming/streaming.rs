@@ -1,7 +1,7 @@
 //! Day 7. Attention in one pass over the cache, without a buffer that grows with the context.
 //!
-//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
-//! 2022, "FlashAttention".
+//! Sources: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", and Dao et
+//! al. 2022, "FlashAttention".
 //!
 //! Tasks here: week2-day7 task 1 (`OnlineSoftmax::absorb`), week2-day7 task 2 (`attend_streaming`),
 //! week2-day7 task 3 (`attend_block`). Everything else is provided.
@@ -123,11 +123,12 @@ pub struct Query<'a> {
     pub visible: Range<usize>,
 }
 
-/// Computes attention of many queries over the same keys and values, as in prompts. Each tile is
-/// converted to f32 once for all queries. Tiles of keys are also transposed, once for all queries.
+/// Computes attention of many queries over the same keys and values, as in prompts. Keys and values
+/// are processed in tiles of [`TILE`] positions. Each tile is converted to f32 once for all
+/// queries. A tile of keys is also transposed once for all queries.
 ///
-/// Takes at most [`MAX_BLOCK_QUERIES`] `queries` and writes `out [queries, D]`. `runs` hold every
-/// position that any query sees, and may hold more. A score is `scale · q·k`.
+/// `queries` (at most [`MAX_BLOCK_QUERIES`]) → `out [queries, D]`. `runs` hold every position that
+/// any query sees, and may hold more. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

@@ -31,9 +31,9 @@ use super::{
 };
 use crate::week2::{cache::DenseCache, rows::Row};
 
-/// The engine: requests, a model and a cache. Requests are served in the order of their arrival.
-/// Each request joins the batch as soon as a slot is free. A finished request leaves the batch at
-/// once, while the other requests continue.
+/// Serves requests with one model and one cache, in the order in which the requests arrive. A
+/// request joins the batch as soon as a slot is free. A finished request leaves the batch at once,
+/// while the other requests continue.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
     pub(crate) context: usize,
@@ -46,26 +46,26 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Total number of positions that requests didn't have to compute because the cache had them.
+    /// Total number of positions that requests found in the cache instead of computing them.
     pub(crate) attached: u64,
-    /// For each request that got its first rows in the last step, how many of its positions were
-    /// already in the cache.
+    /// For each request that got its first rows in the last step, its id and the number of its
+    /// positions that were already in the cache.
     pub(crate) found: Vec<(RequestId, usize)>,
-    /// The scheduler's data on each request in `running`.
+    /// What the scheduler knows about each request in `running`, in the same order.
     pub(crate) loads: Vec<Load>,
-    /// How many rows each request in `running` has in this step.
+    /// Number of rows that each request in `running` has in this step, in the same order.
     pub(crate) shares: Vec<usize>,
     /// Records of finished requests, or `None` if the engine keeps no records.
     pub(crate) records: Option<Vec<(RequestId, Record)>>,
     pub(crate) rows: Vec<Row>,
-    /// The drafter, if there is one.
+    /// Proposes draft tokens for the requests, or `None` if the engine doesn't use drafts.
     pub(crate) ahead: Option<Ahead>,
-    /// Log-probabilities of the last step's tokens.
+    /// Log-probabilities of the tokens that were chosen in the last step.
     pub(crate) chosen: Vec<(RequestId, Chosen)>,
-    /// The function that returns a token's bytes, which are searched for stop texts.
+    /// Returns the bytes of a token's text. The engine searches these bytes for stop texts.
     pub(crate) token_bytes: TokenBytes,
-    /// Buffer for a copy of the logits. In this copy, a constraint sets the logits of forbidden
-    /// tokens to −∞.
+    /// Buffer for a copy of one row's logits. In this copy, a constraint sets the logits of
+    /// forbidden tokens to −∞.
     pub(crate) masked: Vec<f32>,
 }
 
@@ -73,9 +73,9 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Admits requests, then runs one forward pass with the rows of all running requests. Reports
-    /// each new token and each finished request to `on_event`. Does nothing if there are no
-    /// requests.
+    /// Runs one step: admits waiting requests, then computes the rows of all running requests in
+    /// one forward pass. Reports each new token and each finished request to `on_event`. Does
+    /// nothing if there are no requests.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
         self.found.clear();
@@ -112,9 +112,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Reserves room in the cache for the positions that the step will write, the oldest request
-    /// first. If there isn't enough room for a request, drops the request's drafts. If there still
-    /// isn't enough room, preempts the youngest request and tries again.
+    /// Reserves room in the cache for the positions that the step will write, beginning with the
+    /// oldest request. If there isn't enough room for a request, drops that request's drafts and
+    /// tries again. If that isn't enough, preempts the youngest running request and tries again.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -173,10 +173,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         // END SOLUTION
     }
 
-    /// Reports every request that is done, whether it was running or waiting, and removes it.
-    /// If the request has a batch slot, empties the slot in the cache and releases it. A step must
-    /// not allocate memory: `Vec::retain` shortens a list in place, whereas `Iterator::partition`
-    /// makes two new lists.
+    /// Reports and removes every finished request, whether it was running or waiting. If the
+    /// request has a batch slot, removes the slot's positions from the cache and releases the slot.
+    /// A step must not allocate memory: `Vec::retain` shortens a list in place, whereas
+    /// `Iterator::partition` allocates two new lists.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {
@@ -193,10 +193,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 }
 
-/// Appends a row for each of the next `rows` tokens of a request, beginning with the first token
-/// that has not been computed. Each row has its token's position. Sets `logits` only in
-/// the row of the request's very last token. After every other token, the next token is already
-/// known.
+/// Appends a row to `out` for each of the next `rows` tokens of a request, beginning with the first
+/// token that has not been computed. Each row has its token's position. Sets `logits` only in the
+/// row of the request's last token, because the token after each earlier one is already known.
 ///
 /// # Panics
 /// If the request has no slot, or if fewer than `rows` of its tokens remain to be computed.

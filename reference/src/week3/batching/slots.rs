@@ -4,10 +4,10 @@
 
 use super::request::RequestId;
 
-/// The slots of a cache that has room for a fixed number of sequences.
+/// Records which request owns each slot of a cache. The number of slots is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// `[sequences]`, the owner of each slot.
+    /// `[sequences]`, the request that owns each slot, or `None` if the slot is free.
     owners: Vec<Option<RequestId>>,
 }
 
@@ -24,13 +24,13 @@ impl Slots {
         self.owners.iter().filter(|owner| owner.is_none()).count()
     }
 
-    /// Returns the owner of a slot, or `None` if it is free.
+    /// Returns the request that owns a slot, or `None` if the slot is free.
     #[must_use]
     pub fn owner(&self, slot: usize) -> Option<RequestId> {
         self.owners[slot]
     }
 
-    /// Assigns the free slot with the lowest number to a request, and returns the slot. Returns
+    /// Assigns the free slot with the lowest number to request `id`. Returns the slot's number, or
     /// `None` if no slot is free.
     pub fn claim(&mut self, id: RequestId) -> Option<usize> {
         // SOLUTION week3-day1 task 3
@@ -40,10 +40,10 @@ impl Slots {
         // END SOLUTION
     }
 
-    /// Releases a request's slot.
+    /// Releases `slot`, which request `id` must own.
     ///
     /// # Panics
-    /// If this request does not own the slot: releasing another request's slot would let two
+    /// If request `id` does not own the slot. Releasing another request's slot would let two
     /// requests write to the same slot.
     pub fn release(&mut self, slot: usize, id: RequestId) {
         // SOLUTION week3-day1 task 3

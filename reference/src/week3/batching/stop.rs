@@ -2,8 +2,8 @@
 //!
 //! Tasks here: week3-day1 task 2 (`StopTexts::push`). Everything else is provided.
 
-/// Searches for several texts in bytes that arrive in parts. A text may begin in one token and end
-/// in another.
+/// Searches an answer's bytes, which arrive token by token, for several stop texts. A stop text may
+/// begin in one token and end in another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
@@ -12,8 +12,8 @@ pub struct StopTexts {
 }
 
 impl StopTexts {
-    /// Creates a search for these texts. Ignores empty texts, because an empty stop text would end
-    /// every answer before its first byte.
+    /// Creates a search for the stop texts `texts`. Ignores empty texts, because an empty stop text
+    /// would end every answer before its first byte.
     #[must_use]
     pub fn new(mut texts: Vec<Vec<u8>>) -> Self {
         texts.retain(|text| !text.is_empty());
@@ -26,9 +26,9 @@ impl StopTexts {
         self.texts.is_empty()
     }
 
-    /// Searches the next bytes. Returns whether they complete a stop text, which may have begun in
-    /// an earlier call. Once `push` has returned true, the answer is over, and `push` is not called
-    /// again.
+    /// Searches `bytes`, the next bytes of the answer. Returns whether they complete a stop text,
+    /// which may have begun in an earlier call. Once `push` has returned true, the answer is over,
+    /// and `push` is not called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         // SOLUTION week3-day1 task 2
         let Some(longest) = self.texts.iter().map(Vec::len).max() else { return false };

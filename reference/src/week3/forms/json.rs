@@ -6,8 +6,8 @@
 
 use super::scalar::{Number, Text};
 
-/// Maximum depth of nested objects and arrays. A stack of this depth fits into one integer, and
-/// every JSON parser accepts this depth.
+/// Maximum depth of nested objects and arrays. A stack of this depth fits into a 64-bit integer,
+/// and every JSON parser accepts this depth.
 pub const MOST_DEPTH: usize = 64;
 
 /// The kind of an open bracket.
@@ -19,10 +19,10 @@ pub enum Container {
     Array,
 }
 
-/// A place in a JSON text.
+/// The place in a JSON text at which the next byte comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Before an object: expects `{`.
+    /// At the start of a text that must be an object: `{`.
     Root,
     /// Before a value.
     Value,
@@ -46,8 +46,8 @@ pub enum Place {
     End,
 }
 
-/// Everything about the bytes so far that decides which bytes may follow: the place, and which
-/// objects and arrays are open.
+/// The state after the first bytes of a JSON text. It holds everything that decides which bytes may
+/// follow: the place, and which objects and arrays are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JsonState {
     /// The place that the text has reached.
@@ -86,14 +86,14 @@ impl JsonState {
         Some(if object { Container::Object } else { Container::Array })
     }
 
-    /// Returns a copy of the state with this place.
+    /// Returns this state with its place replaced by `place`.
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    /// Returns the state after an opening bracket, or `None` if [`MOST_DEPTH`] brackets are already
-    /// open.
+    /// Returns the state after an opening bracket of the kind `container`, or `None` if
+    /// [`MOST_DEPTH`] brackets are already open.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
         let (object, place) = match container {
@@ -176,7 +176,7 @@ impl JsonState {
 }
 
 // SOLUTION week3-day7 task 2 (helper)
-/// Returns the state after the first byte of a value, or `None` if no value begins with it.
+/// Returns the state after `byte`, the first byte of a value, or `None` if no value begins with it.
 fn begin_value(state: JsonState, byte: u8) -> Option<JsonState> {
     match byte {
         b'{' => state.open(Container::Object),

@@ -10,8 +10,9 @@ pub type Bytes = &'static [(u8, u8)];
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// The six bytes of an escape from `\udc00` to `\udfff`: one set for each byte. Such an escape is
-/// the second half (low surrogate) of a character that needs two escapes.
+/// An escape from `\udc00` to `\udfff`: for each of its six bytes, the set of values that the byte
+/// may have. Such an escape is the second half (low surrogate) of a character that needs two
+/// escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -21,10 +22,10 @@ pub const SECOND_HALF: [Bytes; 6] = [
     HEX,
 ];
 
-/// The maximum number of digits before a decimal point, and the maximum number after it. Every JSON
-/// parser accepts a number within these limits, because it lies well within a double's range.
+/// The maximum number of digits on each side of a decimal point. Every JSON parser accepts a number
+/// within this limit, because it lies well within a double's range.
 pub const MOST_DIGITS: u8 = 15;
-/// The maximum number of digits of an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
+/// The maximum number of digits in an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;
 
 /// A place in a string, after its opening quotation mark.
@@ -38,7 +39,7 @@ pub enum Text {
     Unicode,
     /// After `\ud`. The next digit decides whether this escape is only half a character.
     UnicodeD,
-    /// In the middle of a character. The missing bytes are one byte from each set, in this order.
+    /// In the middle of a character. For each missing byte, in order, holds the set of its values.
     Missing(&'static [Bytes]),
     /// After the closing quotation mark.
     Closed,
@@ -88,7 +89,7 @@ impl Text {
     }
 }
 
-/// Returns whether a byte is in the set.
+/// Returns whether `byte` is in the set `bytes`.
 #[must_use]
 pub fn contains(bytes: Bytes, byte: u8) -> bool {
     bytes.iter().any(|&(first, last)| (first..=last).contains(&byte))
@@ -103,7 +104,7 @@ pub enum Number {
     Minus,
     /// After a leading 0.
     Zero,
-    /// After this many digits, the first of which isn't 0.
+    /// After this many digits of the whole part, the first of which isn't 0.
     Whole(u8),
     /// After the point.
     Point,

@@ -14,12 +14,12 @@ use super::{
     token_trie::TokenTrie,
 };
 
-/// The price of a token that the grammar doesn't allow next. See [`Prices::of`].
+/// The price of a token that can't come next. [`Prices::of`] says when that is so.
 pub const NEVER: u16 = u16::MAX;
 
-/// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
-/// complete. Of equally short texts, uses the one that comes first in byte order. To get the whole
-/// text, call this function again in the state after each byte.
+/// Returns the first byte of the shortest text that completes the JSON so far, or `None` if this
+/// JSON is already complete. If several texts are equally short, uses the first in byte order. To
+/// get the whole text, call this function again in the state after each byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
     // SOLUTION week3-day7 task 4
@@ -47,9 +47,9 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
     // END SOLUTION
 }
 
-/// Returns the minimum number of tokens that spell `text`: 0 for an empty text, `None` if no tokens
-/// spell it. Texts may be long, so don't try all ways to split one. Handle each position in the
-/// text only once.
+/// Returns the minimum number of tokens whose texts, joined, equal `text`. Returns 0 for an empty
+/// text, and `None` if no tokens spell the text. A text may be long, so don't try all ways to split
+/// it. Handle each position in the text only once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // SOLUTION week3-day7 task 4
@@ -102,12 +102,13 @@ impl<S> Prices<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
-    /// Returns the prices `[V]` in this state. A token's price is the minimum number of tokens that
-    /// spell the closing text after that token. It is [`NEVER`] if the grammar does not allow the
-    /// token next, or if no tokens spell the closing text.
+    /// Returns the price of every token in `state`, `[V]`. A token's *closing text* is the shortest
+    /// text that completes the JSON after that token. Its price is the minimum number of tokens
+    /// that spell its closing text. The price is [`NEVER`] if the grammar does not allow the token
+    /// next, or if no tokens spell the closing text.
     ///
-    /// Prices of a stored state are not computed again. When the maximum number of states is
-    /// stored, all of these states are removed before the next state is added.
+    /// If the prices for `state` are stored, they are not computed again. If the store is full, all
+    /// stored prices are removed before the new ones are added.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -137,12 +138,13 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Sets the logit of every forbidden token to −∞. A token is forbidden if the grammar does not
-/// allow it next, or if too few tokens would be left after it to complete the text.
+/// Sets the logit of every forbidden token to −∞, and leaves the other logits unchanged. A token is
+/// forbidden if the grammar does not allow it next, or if too few tokens would be left after it to
+/// complete the text.
 ///
-/// `left` is the number of tokens that may still come, including the next one (1 or more). A token
-/// in `stop` ends the text and is not part of it. Such a token is allowed only if the text is
-/// `complete`, and its entry in `prices` is ignored. The other logits don't change.
+/// `left` is the number of tokens that may still come, including the next one. It is at least 1. A
+/// token in `stop` ends the text and is not part of it. Such a token is allowed only if `complete`
+/// is true, that is, if the text so far is complete. Its entry in `prices` is ignored.
 ///
 /// # Panics
 /// If `prices` and `logits` differ in length.

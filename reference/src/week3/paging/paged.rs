@@ -30,15 +30,14 @@ pub struct PagedCache {
     /// Number of positions per page, a multiple of [`TILE`].
     page_len: usize,
     pool: BlockPool,
-    /// `[layers, H, pages, page_len, D]`
+    /// The keys of all pages, `[layers, H, pages, page_len, D]`.
     keys: Numbers,
-    /// `[layers, H, pages, page_len, D]`
+    /// The values of all pages, `[layers, H, pages, page_len, D]`.
     values: Numbers,
     /// `[sequences]`, the block table of each sequence. Page `i` of a table holds the sequence's
     /// positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
-    /// `[sequences]`, the number of each sequence's positions that have been written in every
-    /// layer.
+    /// `[sequences]`, how many positions of each sequence have been written in every layer.
     lengths: Vec<usize>,
     copied: usize,
     cache_type: CacheType,
@@ -121,9 +120,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Keeps the first `len` positions. Releases every page that holds none of these positions,
-    /// including reserved pages. Releases the pages in the order of their positions, so that the
-    /// next sequence gets them in the same order.
+    /// Keeps the first `len` positions of a sequence. Releases every page that holds none of these
+    /// positions, even if it was only reserved. Releases the pages in the order of their positions,
+    /// so that the next sequence gets them in the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         // SOLUTION week3-day3 task 2
         let len = len.min(self.lengths[sequence]);
@@ -150,10 +149,10 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
-    /// Reserves a sequence's first `len` positions, and returns whether that was possible.
-    /// Afterwards, each of these positions has a page, and the sequence is the only owner of every
-    /// page that holds one of the new positions (those from the sequence's length on). Shared pages
-    /// are copied first, then new pages are allocated.
+    /// Reserves the first `len` positions of a sequence, and returns whether that was possible.
+    /// Afterwards, each of these positions has a page. If a page holds a new position (one from the
+    /// sequence's length on), the sequence is the page's only owner. Shared pages are copied
+    /// first, then new pages are allocated.
     ///
     /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
     /// too few free pages for the copies and the new pages, or `len` is beyond the capacity,
@@ -240,7 +239,7 @@ impl PagedCache {
         (&mut self.pool, &self.tables[sequence])
     }
 
-    /// Attaches full pages to an empty sequence, which becomes an owner of each.
+    /// Attaches the full pages `pages` to an empty sequence, which becomes an owner of each page.
     ///
     /// # Panics
     /// If the sequence already has pages.
@@ -251,7 +250,7 @@ impl PagedCache {
         *table = pages;
     }
 
-    /// Returns how many shared pages have been copied so that a sequence could write to them.
+    /// Returns how many times a shared page was copied so that a sequence could write to it.
     #[must_use]
     pub fn copied(&self) -> usize {
         self.copied
@@ -282,8 +281,8 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Replaces page `i` of a sequence with a copy. Copies the page's keys and values of all layers
-    /// and heads. Counts the copy in `copied`. The other owners keep the original page.
+    /// Replaces page `i` of a sequence with a copy, which has the page's keys and values of all
+    /// layers and heads. Counts the copy in `copied`. The page's other owners keep the original.
     ///
     /// # Panics
     /// If no page is free.
@@ -307,7 +306,7 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Makes sure that page `i` of a sequence has no other owner, so that it can be written.
+    /// Copies page `i` of a sequence if it has other owners, so that the sequence can write to it.
     fn make_writable(&mut self, sequence: usize, i: usize) {
         if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
             self.copy_page(sequence, i);
@@ -321,8 +320,8 @@ impl PagedCache {
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of `positions`. The run ends where the first position's page ends, or
-    /// where `positions` ends, if that is earlier.
+    /// Returns the first run of a sequence's `positions`, for one layer and head. The run ends
+    /// where the first position's page ends, or where `positions` ends, if that is earlier.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.
@@ -345,9 +344,9 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Prefetches a head's keys and values in page `i + 1` of a sequence, if there is such a page.
-    /// These keys and values are read next. The processor can predict their address only if the
-    /// two pages have consecutive numbers in the pool.
+    /// Prefetches a head's keys and values in page `i + 1` of a sequence, if the sequence has that
+    /// page. They are read right after page `i`. The processor can predict their address only if
+    /// the two pages have consecutive numbers in the pool.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -359,8 +358,8 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Returns the index in [`Numbers`] at which a head's part of a page begins. `page` is the
-    /// page's number in the pool.
+    /// Returns the index in [`Numbers`] at which a page's part for one layer and head begins.
+    /// `page` is the page's number in the pool.
     ///
     /// # Panics
     /// If the layer or the head is not in the cache.
@@ -378,7 +377,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements in a page's keys. The page's values have the same number.
+/// Returns the number of elements in one page's keys, which equals the number in its values.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

@@ -11,9 +11,9 @@ use super::{
     prefix_hash::{HashPage, chain},
 };
 
-/// Full pages that may be shared. A page's key is the name of the prefix that ends with that page.
-/// The index owns each of its pages: after the last sequence has released a page, the page stays
-/// until it is evicted to make room.
+/// An index of full pages that may be shared. A page's key is the name of the prefix that ends with
+/// that page. The index is an owner of each of its pages: a page that no sequence owns any longer
+/// stays until it is evicted to make room.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -22,12 +22,12 @@ pub struct PrefixIndex {
     entries: HashMap<u64, Entry>,
     /// The next entry's id. Ids are never used twice.
     next_id: u64,
-    /// A logical clock, which advances at each use.
+    /// A logical clock, which advances each time a page is used.
     clock: u64,
     counts: PrefixCounts,
 }
 
-/// A page of the index.
+/// The index's entry for one page.
 #[derive(Debug)]
 struct Entry {
     /// This entry's id.
@@ -37,26 +37,26 @@ struct Entry {
     /// The tokens of this page.
     tokens: Vec<u32>,
     page: Page,
-    /// Time of the last use, which is when the page was last found or inserted.
+    /// The time on `clock` at which the page was last found or inserted.
     used: u64,
 }
 
-/// The parent of a text's first page.
+/// The `parent` of a text's first page, before which there is no page.
 const ROOT: u64 = 0;
 
 /// Counters of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrefixCounts {
-    /// Number of tokens in the texts that were looked up.
+    /// Number of tokens that were looked up.
     pub asked: u64,
-    /// Number of tokens that were found in pages.
+    /// Number of looked-up tokens that were found in pages of the index.
     pub found: u64,
     /// Number of pages that were evicted to make room.
     pub evicted: u64,
 }
 
 impl PrefixIndex {
-    /// Creates an empty index for texts of one model.
+    /// Creates an empty index for the texts of one model, which `fingerprint` identifies.
     #[must_use]
     pub fn new(fingerprint: u64, page_len: usize, hash: HashPage) -> Self {
         Self {
@@ -95,9 +95,9 @@ impl PrefixIndex {
         self.counts
     }
 
-    /// Returns the pages that hold the beginning of a text. Stops at the first page that the index
-    /// lacks. These pages never hold the text's last token, which must be computed because the
-    /// caller needs its logits.
+    /// Returns the pages that hold the beginning of the text `tokens`, up to the first page that
+    /// the index lacks. The returned pages never hold the text's last token, which must be computed
+    /// because the caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
     /// if it has the text's tokens, and if its parent is the page found just before it.
@@ -120,9 +120,10 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Returns the names of the entries that hold the beginning of the text, up to the first full
-    /// page that the index lacks. Each entry's tokens and parent have been checked. Includes a full
-    /// page that ends with the text's last token, although `find` must not return that page.
+    /// Returns the names of the entries that hold the beginning of `tokens`, up to the first full
+    /// page that the index lacks. Checks the tokens and the parent of each entry. If the last full
+    /// page ends with the text's last token, it is included, although `find` must not return that
+    /// page.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         // SOLUTION week3-day5 task 2
         let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
@@ -141,10 +142,11 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
-    /// the tokens from `i · page_len` on. The index becomes an owner of each page that it did not
-    /// have yet. If a page's name already belongs to an entry that isn't part of this text's chain,
-    /// keeps that entry, and inserts neither this page nor any later page of the text.
+    /// Inserts the full pages of the text `tokens`, whose keys and values have been computed.
+    /// `table[i]` holds the tokens from `i · page_len` on. The index becomes an owner of each page
+    /// that it did not have yet. If a page's name already belongs to an entry that isn't part of
+    /// this text's chain, keeps that entry, and inserts neither this page nor any later page of the
+    /// text.
     ///
     /// Inserting counts as a use of every page of this text's chain that is then in the index,
     /// including pages that were already there. Set `used` for all these pages, the last page

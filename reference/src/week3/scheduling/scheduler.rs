@@ -8,14 +8,14 @@
 
 use std::cmp::Reverse;
 
-/// The scheduler's data on a running request.
+/// What the scheduler knows about a running request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Number of the request's tokens that have not been computed.
     pub left: usize,
     /// Whether the request's next row produces a new token.
     pub decoding: bool,
-    /// Number of steps since the request last had a row.
+    /// Number of steps since the last step in which the request had a row.
     pub waited: usize,
 }
 
@@ -25,7 +25,7 @@ pub struct Load {
 pub struct Scheduler {
     /// Maximum number of rows in a step.
     pub budget: usize,
-    /// Number of the budget's rows that are reserved for prompts, however many requests decode.
+    /// Number of rows of the budget that are reserved for prompts, however many requests decode.
     pub reserved: usize,
 }
 
@@ -51,9 +51,9 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// Returns how many rows of the step go to decoding requests: one each, but no more than the
-    /// budget minus the reserved rows. If the prompts need fewer rows than are reserved, decoding
-    /// requests may use the unneeded rows.
+    /// Returns the total number of rows that decoding requests get in the step: one row for each
+    /// request, but no more than the budget minus the reserved rows. If the prompts need fewer rows
+    /// than are reserved, decoding requests may use the unneeded rows.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1
@@ -64,8 +64,8 @@ impl Scheduler {
     }
 }
 
-/// Divides `rows` rows among the requests that are still computing their prompts: the oldest gets
-/// all rows that it can use, then the next, and so on. Doesn't change the shares of other requests.
+/// Divides `rows` rows among the requests that are still computing their prompts. The oldest gets
+/// all rows that it can use, then the next, and so on. Doesn't change the other requests' shares.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 1
     let mut rows = rows;
@@ -78,8 +78,8 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Gives one row each to at most `rows` decoding requests, those that have waited longest. Of
-/// requests that have waited equally long, the oldest goes first. Doesn't change the shares of
+/// Gives one row to each of the decoding requests that have waited longest, at most `rows` of them.
+/// Of requests that have waited equally long, the oldest comes first. Doesn't change the shares of
 /// other requests.
 ///
 /// After the step, a request that got no row has waited longer than the requests that got a row. So

@@ -22,7 +22,7 @@ use crate::{
 pub struct Counts {
     /// Number of forward passes that ended with a new token.
     pub passes: u64,
-    /// Number of tokens that were proposed as drafts in these `passes`.
+    /// Number of tokens that were proposed as drafts in the counted passes.
     pub drafted: u64,
     /// Number of proposed tokens that became part of the text.
     pub accepted: u64,
@@ -30,9 +30,10 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// A proposer, and the number of tokens that it proposes, which adapts to how many are accepted.
+/// Speculative decoding with one proposer. How many tokens are proposed adapts to how many are
+/// accepted.
 pub struct Speculation<D> {
-    /// The proposer.
+    /// The proposer of drafts.
     pub drafter: D,
     /// Decides how many tokens the proposer proposes.
     pub length: DraftLength,
@@ -68,17 +69,17 @@ impl<D: Drafter> Speculation<D> {
         self.counts
     }
 
-    /// Runs one pass of the session's model. Appends at least one token to the text, and at most
-    /// `room` tokens (`room` is 1 or more). The pass has a row for each token of the text that the
-    /// session has not computed, and for each draft. Afterwards, the session holds exactly the text
+    /// Runs one pass of the session's model, and appends at least one token to the text, at most
+    /// `room`. `room` is 1 or more. The pass has a row for each token of the text that the session
+    /// has not computed, and a row for each draft. Afterwards, the session holds exactly the text
     /// without its last token.
     ///
     /// `chunk` is the maximum number of rows of a prompt in one pass. A longer prompt takes several
     /// passes.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context. Also if any row, including those
-    /// of drafts, has a logit that is NaN or infinite.
+    /// If the text is empty or longer than the session's context, or the drafter fails. Also if a
+    /// logit is NaN or infinite, in the row of the text's last token or in the row of any draft.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

@@ -21,13 +21,13 @@ use super::{
 /// The CPU as a backend. It computes with the kernels and the threads of the step's plan.
 #[derive(Debug, Default)]
 pub struct Cpu {
-    /// Buffers by number. A buffer that was released is `None`.
+    /// The buffers, indexed by number. A buffer that was released is `None`.
     buffers: Vec<Option<Memory>>,
     products: Products,
-    /// Maximum bytes in use at once, if there is a limit.
+    /// Maximum number of bytes in allocated buffers, or `None` for no limit.
     limit: Option<usize>,
-    /// Number of bytes in the buffers that this backend allocated. Each buffer is as long as
-    /// requested, rounded up to a multiple of 4.
+    /// Number of bytes in the buffers that this backend has allocated and not released. A buffer's
+    /// size is the requested size, rounded up to a multiple of 4.
     used: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct Cpu {
 enum Memory {
     /// Memory that the backend allocated.
     Own(Vec<f32>),
-    /// Memory that is used without a copy: a mapped file.
+    /// The memory of a mapped file, which is used without a copy.
     Host(Bytes),
 }
 
@@ -50,13 +50,13 @@ impl Memory {
 }
 
 impl Cpu {
-    /// Creates a CPU backend whose allocated buffers have at most this many bytes in total.
+    /// Creates a CPU backend whose allocated buffers have at most `bytes` bytes in total.
     #[must_use]
     pub fn with_limit(bytes: usize) -> Self {
         Self { limit: Some(bytes), ..Self::default() }
     }
 
-    /// Returns the range of a place's bytes within its buffer.
+    /// Returns the range of bytes that `place` covers within its buffer.
     ///
     /// # Errors
     /// If there is no such buffer, or the place extends past the end of its memory. The size of a
@@ -72,7 +72,7 @@ impl Cpu {
         // END SOLUTION
     }
 
-    /// Returns a node's place as a range of f32 elements, which is as long as the node's result.
+    /// Returns `place` as a range of f32 elements of its buffer, as long as node `id`'s result.
     fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
         let range = self.range(place)?;
         let (len, expected) = (range.len() / 4, graph.layout(id).elements());
@@ -82,7 +82,7 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Provided. Computes one node: reads the places of its sources, and writes its own place.
+    /// Provided. Computes one node: reads its sources' places, and writes to the node's own place.
     ///
     /// - A product is computed with [`Products::multiply`].
     /// - A node that has the same place as its first source is computed with [`overwrite`].

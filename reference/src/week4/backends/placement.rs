@@ -14,31 +14,31 @@ use super::{
 /// number is its index in the list of backends, which begins with the preferred backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Weights that are already in a backend's memory, each with that backend's number.
+    /// Weights that are already in a backend's memory, each with the number of that backend.
     pub homes: Vec<(NodeId, usize)>,
     /// The backend that should store the cache, or `None` if there is no preference.
     pub cache: Option<usize>,
 }
 
-/// Returns `[nodes of the graph]`: for every node in `order`, the backend that must compute it, or
-/// `None` if the choice is open. Leaves and views also have `None`.
+/// Decides for each node in `order` whether a certain backend must compute it. Returns that
+/// backend, `[nodes of the graph]`, or `None` if the choice is open. Leaves and views have `None`.
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads an [`Op::Weight`], directly or through views, is computed by the weight's
-///   home, the backend that already has the weight ([`Wishes::homes`]), because weights are large.
-///   If a node reads several weights, the first one decides. If the weight has no home, or its home
-///   does not support the node, the node is computed by the first backend that supports it. A norm
-///   reads [`Op::Values`], which are small and don't count as weights here.
-/// - All `store` and `attend` nodes are computed by one backend, which has the cache. It is
+///   home, because weights are large. The home is the backend that already has the weight
+///   ([`Wishes::homes`]). If a node reads several weights, the first one decides. If the weight has
+///   no home, or its home does not support the node, the first backend that supports the node
+///   computes it. A norm reads [`Op::Values`], which are small and don't count as weights here.
+/// - One backend has the cache, and computes all `store` and `attend` nodes. It is
 ///   [`Wishes::cache`] if that backend supports all of these nodes. Otherwise it is the first
 ///   backend that supports all of them.
 /// - Any other node is pinned only if exactly one backend supports it.
 ///
 /// # Errors
 /// If no backend supports a node. Also if no single backend supports all `store` and `attend`
-/// nodes. In this case, each of these nodes, in order, rules out the backends that don't support
-/// it, and the error names the node that rules out the last backend. Either error is one line that
-/// names the node, its operation, what it reads, and the backends.
+/// nodes. In this second case, go through these nodes in order, and rule out the backends that
+/// don't support each one. The error names the node that rules out the last backend. Either error
+/// is one line that names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],
@@ -90,7 +90,7 @@ fn touches_cache(op: &Op) -> bool {
     matches!(op, Op::Store { .. } | Op::Attend { .. })
 }
 
-/// Describes why a graph cannot be computed.
+/// Returns the error message for a node `id` that can't be placed on any backend.
 fn unsupported(graph: &Graph, id: NodeId, backends: &[&dyn Backend]) -> String {
     let names: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
     let [names, what] = [names.join(", "), graph.told_with_sources(id)];

@@ -13,39 +13,39 @@ use super::{
     op::Op,
 };
 
-/// Consecutive nodes on one backend.
+/// Consecutive nodes of a graph that one backend computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The backend that computes the nodes.
     pub backend: usize,
-    /// [`Op::Copy`] nodes: results that are copied into the backend's memory before the split is
-    /// computed, in the order in which they are read.
+    /// [`Op::Copy`] nodes: results of other backends, which are copied into this backend's memory
+    /// before the split is computed. They are in the order in which the split reads them.
     pub copies: Vec<NodeId>,
     /// The nodes, in the order in which they are computed. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,
 }
 
-/// A graph in which every node reads only its own backend's memory.
+/// A graph, cut into splits, in which every node reads only its own backend's memory.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// The new graph, which includes the copy nodes.
+    /// The new graph: the original graph with copy nodes added.
     pub graph: Graph,
     /// The splits, in the order in which they run.
     pub splits: Vec<Split>,
-    /// The results of the graph that was split, as nodes of the new graph. A result that is a view
-    /// is not copied: it stays in the memory of the backend that owns the viewed bytes. A result
-    /// that is a view of a leaf belongs to backend 0.
+    /// The results of the original graph, as nodes of the new graph. A result that is a view is not
+    /// copied: it stays in the memory of the backend that owns the viewed bytes. A result that is a
+    /// view of a leaf belongs to backend 0.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend whose memory has a node's bytes. It is `None` only for
-    /// leaves, because every backend that reads a leaf has its own copy. A view of a leaf belongs
-    /// to the backend that reads it (if it is a result, to backend 0).
+    /// `[nodes of the new graph]`, the backend whose memory holds each node's bytes. `None` only
+    /// for leaves, because every backend that reads a leaf has its own copy. A view of a leaf
+    /// belongs to the backend that reads it (if it is a result, to backend 0).
     pub owners: Vec<Option<usize>>,
 }
 
 impl Schedule {
-    /// Cuts `order` into splits. A new split begins where the backend changes. `placed` gives the
-    /// backend of every node that is computed. Leaves and views belong to no split. `results` are
-    /// the graph's results. [`Schedule::results`] are the corresponding nodes of the new graph.
+    /// Cuts `order` into splits. A new split begins wherever the backend changes. `placed` holds
+    /// the backend of every node that is computed. Leaves and views belong to no split. `results`
+    /// are the graph's results. [`Schedule::results`] are the corresponding nodes of the new graph.
     ///
     /// If a node reads another backend's result, that result is copied once to the node's backend,
     /// before that backend's first split that reads the result. All later splits and all views on
@@ -86,14 +86,14 @@ impl Schedule {
     }
 }
 
-/// A new graph with copies, while it is being built.
+/// The new graph of a [`Schedule`], with copies, while it is being built.
 struct Made<'a> {
     from: &'a Graph,
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// For a node of the old graph and a backend, the node of the new graph that has the same bytes
-    /// in that backend's memory. The backend of a leaf is `None`, because a leaf may be in any
+    /// For a node of the original graph and a backend, the node of the new graph that has the same
+    /// bytes in that backend's memory. A leaf has `None` as its backend, because it may be in any
     /// backend's memory.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
@@ -104,8 +104,8 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds a node of the old graph to the new graph, and records it in `owners` and `known`. A
-    /// copy is added in the same way, with the reading backend as its owner.
+    /// Adds `old`, a node of the original graph, to the new graph. Records it in `owners` and
+    /// `known`. Also adds copies of `old`: for a copy, `owner` is the backend that reads it.
     fn push(
         &mut self,
         old: NodeId,
@@ -122,7 +122,7 @@ impl<'a> Made<'a> {
     }
 
     /// Returns the node of the new graph that `backend` must read instead of `old`, a node of the
-    /// old graph. If that requires a copy, adds the copy to `copies`.
+    /// original graph. If that requires a copy, adds the copy to `copies`.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

@@ -20,7 +20,8 @@ pub const LONGEST_HEAD: u32 = 256;
 
 /// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup. A
 /// workgroup computes head `group.x` of row `group.y`. It processes 64 positions at a time, and
-/// keeps a running maximum, sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
+/// keeps a running maximum, sum and output. Query head `h` reads key and value head
+/// `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     // SOLUTION week4-day5 task 5

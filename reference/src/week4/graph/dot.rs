@@ -4,9 +4,9 @@
 
 use super::graph::{Graph, NodeId};
 
-/// Writes the nodes in `order` as a DOT graph. Each node has a line `nI [label="…"]`, where `I` is
-/// its number. The label has the node's operation, its name and its layout (type and sizes). For
-/// each source `nI` of a node `nJ`, in order, there is a line `nI -> nJ`. Leaves are red.
+/// Returns the nodes in `order` as a DOT graph. Each node has a line `nI [label="…"]`, where `I` is
+/// the node's number. The label has the node's operation, its name and its layout (type and sizes).
+/// For each source `nI` of a node `nJ`, in order, there is a line `nI -> nJ`. Leaves are red.
 #[must_use]
 pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
     // SOLUTION week4-day2 task 5
@@ -28,7 +28,7 @@ pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
 }
 
 // SOLUTION week4-day2 task 5 (helper)
-/// Escapes a text for use between quotes.
+/// Escapes `text` for use in a quoted string.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

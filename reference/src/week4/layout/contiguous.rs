@@ -40,13 +40,14 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns the layout of a view with other sizes. The elements, their order and their bytes
-    /// stay the same.
+    /// Returns the layout of a view of this tensor with the sizes `sizes`. The view has the same
+    /// elements, in the same order and at the same bytes.
     ///
     /// # Errors
     /// - If [`Layout::new`] returns an error.
-    /// - If the number of elements differs. The message names the tensor's sizes and the new sizes.
-    /// - If this tensor is not contiguous. The message says so, and also names these sizes.
+    /// - If `sizes` has a different number of elements. The message names this tensor's sizes and
+    ///   `sizes`.
+    /// - If this tensor is not contiguous. The message says so, and also names both sizes.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 3
         let reshaped = Self::new(self.tensor_type, sizes)?;
@@ -68,7 +69,7 @@ impl Layout {
 }
 
 impl Strided<'_> {
-    /// Returns a copy of the elements in the order of [`Layout::new`], without a gap.
+    /// Returns the elements as bytes in the order of [`Layout::new`], without a gap.
     #[must_use]
     pub fn contiguous(&self) -> Vec<u8> {
         // SOLUTION week4-day1 task 3

@@ -83,8 +83,8 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns the byte at which the element with this index begins. For a type with blocks,
-    /// returns the byte at which the element's block begins.
+    /// Returns the byte at which the element with the index `index` begins. If elements are stored
+    /// in blocks, returns the byte at which the element's block begins.
     ///
     /// # Panics
     /// If `index` is out of range along an axis.

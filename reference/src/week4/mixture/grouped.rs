@@ -12,7 +12,7 @@ use crate::week2::{
     plan::{Plan, ROWS},
 };
 
-/// Assignments of tokens to experts, grouped by expert.
+/// A pass's assignments, grouped by expert. Each of a token's `k` experts is one assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
     /// `[experts + 1]`. The assignments of expert `e` are `members[starts[e]..starts[e + 1]]`.
@@ -23,14 +23,14 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the assignments of an expert.
+    /// Returns the numbers of the assignments to `expert`, in ascending order.
     #[must_use]
     pub fn of(&self, expert: usize) -> &[usize] {
         &self.members[self.starts[expert]..self.starts[expert + 1]]
     }
 }
 
-/// Sorts assignments by expert. `chosen [T · k]` holds the expert of each assignment, a number
+/// Groups assignments by expert. `chosen [T · k]` holds the expert of each assignment, a number
 /// below `experts`.
 ///
 /// # Panics
@@ -56,26 +56,26 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// Buffers of [`indexed_matmul`] for gathered rows and products. The next call reuses them.
+/// Buffers that [`indexed_matmul`] reuses in its next call: gathered rows, and products.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The tokens' rows, prepared once for all their experts. (Preparing them only once is an
-    /// optional optimisation.)
+    /// The rows of all tokens, prepared once for all experts that read them. (Preparing them only
+    /// once is an optional optimisation.)
     pub rows: Input,
-    /// The rows of the current expert.
+    /// The rows that the current expert reads.
     pub input: Input,
     /// The products, before they are copied to `out`. This buffer may hold the products of one
     /// expert at a time, or of all experts in order.
     pub output: Vec<f32>,
 }
 
-/// Multiplies each assignment's row by the matrix of its expert. `experts` has a matrix `[M, K]`
-/// for each expert.
+/// Multiplies the row of each assignment by the matrix of the assignment's expert. `experts` has
+/// one matrix `[M, K]` for each expert.
 ///
 /// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
 /// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
 /// weights were read. An expert's matrix counts once if any token uses it, and not at all
-/// otherwise. `work` may still hold the rows of an earlier call with fewer or more assignments.
+/// otherwise. `work` may still hold rows of an earlier call with fewer or more assignments.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.
@@ -145,8 +145,8 @@ pub fn indexed_matmul(
     // END SOLUTION
 }
 
-/// Computes the weighted sum of each token's expert outputs, from `outputs [T · k, E]` and `weights
-/// [T · k]`. The sums overwrite `out [T, E]`.
+/// Overwrites `out [T, E]` with the weighted sum of each token's expert outputs.
+/// `outputs [T · k, E]` and `weights [T · k]` have an entry for each assignment.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     // SOLUTION week4-day6 task 2
     let width = outputs.len() / weights.len();

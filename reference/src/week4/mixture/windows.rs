@@ -27,14 +27,14 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
     // END SOLUTION
 }
 
-/// The cache pages of one layer.
+/// The pages of one sequence in one layer's cache.
 #[derive(Debug)]
 pub struct PageTable {
-    /// Number of positions that a row of this layer sees, or `None` for all.
+    /// Number of positions that a row of this layer sees, or `None` if it sees all.
     pub window: Option<usize>,
     /// Number of positions per page.
     pub page_len: usize,
-    /// Number of pages that have been returned to the pool.
+    /// Number of pages at the start of the sequence that have been released to the pool.
     pub gone: usize,
     /// The remaining pages, in the order of their positions.
     pub pages: VecDeque<Page>,
@@ -48,8 +48,8 @@ impl PageTable {
     }
 
     /// Finds the page that holds a position. Returns the page's number in the pool, and the
-    /// position's index in the page. Returns `None` if the position has no page yet, or no longer
-    /// has one.
+    /// position's index within the page. Returns `None` if the position has no page yet, or no
+    /// longer has one.
     #[must_use]
     pub fn find(&self, position: usize) -> Option<(usize, usize)> {
         // SOLUTION week4-day6 task 4
@@ -68,8 +68,8 @@ impl PageTable {
         true
     }
 
-    /// Returns to the pool all pages that the row at `next` and all later rows don't need. Does
-    /// nothing if `next` is smaller than in an earlier call, because returned pages can't be
+    /// Releases to the pool all pages that the row at `next` and all later rows don't need. Does
+    /// nothing if `next` is smaller than in an earlier call, because released pages can't be
     /// restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         // SOLUTION week4-day6 task 4
@@ -81,7 +81,7 @@ impl PageTable {
         // END SOLUTION
     }
 
-    /// Returns all pages to the pool.
+    /// Releases all pages to the pool.
     pub fn clear(&mut self, pool: &mut BlockPool) {
         self.pages.drain(..).for_each(|page| pool.release(page));
         self.gone = 0;

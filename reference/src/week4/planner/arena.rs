@@ -29,9 +29,9 @@ impl Arena {
     }
 
     /// Allocates `bytes` bytes and returns their offset. Uses the beginning of the shortest free
-    /// part that is long enough (the first, if there are several). If no free part is long enough,
-    /// the arena grows. The new part then begins at the arena's end. But if a free part reaches
-    /// that end, the new part begins where this free part begins.
+    /// part that is long enough (the first, if several are equally short). If no free part is long
+    /// enough, the arena grows. The new part then begins at the arena's end, or, if a free part
+    /// reaches that end, where that free part begins.
     ///
     /// # Panics
     /// If `bytes` is 0.
@@ -60,10 +60,10 @@ impl Arena {
         // END SOLUTION
     }
 
-    /// Frees a part, and joins it with the free parts next to it.
+    /// Frees the `bytes` bytes from `start` on, and joins them with the free parts next to them.
     ///
     /// # Panics
-    /// If a byte of the part is already free, or is beyond the arena.
+    /// If any of these bytes is already free, or is beyond the arena.
     pub fn release(&mut self, start: usize, bytes: usize) {
         // SOLUTION week4-day3 task 2
         let at = self.free.partition_point(|&(begin, _)| begin < start);

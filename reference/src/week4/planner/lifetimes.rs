@@ -1,4 +1,4 @@
-//! Day 3. Finds when each node's buffer is needed, and a lower bound on the memory of any plan.
+//! Day 3. Finds when each node's buffer is needed, and a lower bound on the memory of a plan.
 //!
 //! Tasks here: week4-day3 task 1 (`lifetimes`, `lower_bound`). Everything else is provided.
 
@@ -16,8 +16,8 @@ pub struct Lifetime {
     pub bytes: usize,
     /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads the buffer. For a result, this is the length of the order, one past
-    /// the last step. For a buffer that nothing reads, this is the step that writes it.
+    /// The last step that reads the buffer. For a result of the graph, this is the number of steps,
+    /// one past the last step. For a buffer that nothing reads, this is the step that writes it.
     pub last: usize,
 }
 
@@ -60,7 +60,8 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns a lower bound on the size of any plan, in bytes: the most bytes that one step needs.
+/// Returns a lower bound, in bytes, on the size of any plan in which no node overwrites a source:
+/// the largest number of bytes that a single step needs.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1

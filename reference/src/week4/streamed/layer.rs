@@ -22,17 +22,17 @@ pub const OUTPUTS: usize = 128;
 pub struct Cache<'a> {
     kv_heads: usize,
     head_dim: usize,
-    /// `[positions, H, D]`
+    /// The keys, `[positions, H, D]`. `values` has the same sizes.
     keys: &'a mut [i8],
     values: &'a mut [i8],
-    /// `[positions, H]`
+    /// The scale of each head of the keys, `[positions, H]`. `value_scales` has the same sizes.
     key_scales: &'a mut [f32],
     value_scales: &'a mut [f32],
     len: usize,
 }
 
 impl<'a> Cache<'a> {
-    /// Provided. Creates a cache for this many positions.
+    /// Provided. Creates a cache with room for `positions` positions.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -50,7 +50,7 @@ impl<'a> Cache<'a> {
         })
     }
 
-    /// Provided. Returns the number of positions in the cache.
+    /// Provided. Returns the number of positions that the cache holds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -68,7 +68,7 @@ impl<'a> Cache<'a> {
         self.key_scales.len() / self.kv_heads
     }
 
-    /// Provided. Removes all positions from `len` on.
+    /// Provided. Keeps the first `len` positions and removes the others.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }

@@ -13,8 +13,8 @@ use tiny_llm_kernels::{Kernel, MANY, neon::few};
 
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Returns this module's kernel for a type and a number of rows of activations, or `None` if this
-/// module has none.
+/// Returns this module's kernel for weights of `tensor_type` and `rows` rows of activations, or
+/// `None` if this module has no such kernel.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),

@@ -79,7 +79,7 @@ impl Score {
     }
 }
 
-/// A difference that was measured on a sample.
+/// A relative change of the perplexity, measured on a sample of stories.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Change {
     part: f64,
@@ -97,7 +97,8 @@ struct Row {
     types: String,
     file_bytes: u64,
     bits_per_weight: f64,
-    /// Root mean square of the errors of all matrices' weights, divided by that of the weights.
+    /// Root mean square of the errors of all matrices' weights, divided by the root mean square of
+    /// the weights.
     relative_error: f64,
     perplexity: f64,
     /// Change of the perplexity, relative to the first row.
@@ -210,7 +211,7 @@ impl Measuring {
         })
     }
 
-    /// Returns the results of the recipe in which the model was just written.
+    /// Measures the model in the file `written`, whose types are those of `recipe`.
     fn row(&self, recipe: &Recipe, plain: &Table, first: &Score) -> Result<Row> {
         let Files { plain: original, written, back } = &self.files;
         let table = Table::of(&self.engine, written)?;

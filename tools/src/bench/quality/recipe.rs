@@ -24,7 +24,7 @@ impl Recipe {
         Self::of_type("f32")
     }
 
-    /// Returns every type, then recipes for a model with this many layers.
+    /// Returns a recipe for each type, then mixed recipes for a model with this many layers.
     pub(super) fn all(layers: usize) -> Vec<Self> {
         let mut all: Vec<Self> = TYPES.into_iter().map(Self::of_type).collect();
         for (name, target, pattern) in [
@@ -56,7 +56,7 @@ impl Recipe {
         Self { name: target.to_uppercase(), target, overrides: Vec::new() }
     }
 
-    /// Returns the arguments after the two files.
+    /// Returns the arguments of `quantize` that follow its two files.
     pub(super) fn arguments(&self) -> Vec<String> {
         let overrides = self.overrides.iter().map(|pattern| format!("--tensor={pattern}"));
         [format!("--type={}", self.target)].into_iter().chain(overrides).collect()

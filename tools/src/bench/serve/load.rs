@@ -11,7 +11,7 @@ pub(super) enum Load {
     Shared,
 }
 
-/// Sizes in tokens.
+/// Numbers of tokens in a request: its prompt, its prefix if that is shared, and its answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) prompt: u16,
@@ -21,8 +21,8 @@ pub(super) struct Sizes {
 
 /// Number of tokens in a prompt after its shared prefix.
 const OWN: u16 = 20;
-/// The first id of the prompts' tokens, and the number of ids. Every file has these ids, and none
-/// of them ends a text.
+/// Prompts consist of [`IDS`] different token ids, from this one on. Every file has these ids, and
+/// none of them ends a text.
 const FIRST: u64 = 10;
 const IDS: u64 = 240;
 
@@ -34,8 +34,8 @@ impl Load {
         }
     }
 
-    /// Returns the body of a request. Each request must have a different number. If prompts share a
-    /// prefix, it is the same for all requests of one `run`.
+    /// Returns the body of the request `number`, which must differ for each request. If prompts
+    /// share a prefix, it is the same for all requests of one `run`.
     pub(super) fn body(self, sizes: &Sizes, run: u64, number: u64) -> Value {
         let prompt: Vec<u64> = match self {
             Self::Unrelated => tokens(1 + number, sizes.prompt).collect(),

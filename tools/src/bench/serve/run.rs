@@ -54,7 +54,8 @@ impl Measured {
     }
 }
 
-/// Serves a load once. Each client sends a new request as soon as its previous one is answered.
+/// Sends the requests of `load` from concurrent clients. Each sends a new request as soon as its
+/// previous one is answered.
 ///
 /// # Errors
 /// If a request is not answered.

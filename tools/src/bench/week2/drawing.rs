@@ -235,7 +235,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     bottom + 38.0
 }
 
-/// A point under the roof.
+/// A point in the roofline diagram.
 struct Point {
     /// Step number, counted from 1.
     step: usize,

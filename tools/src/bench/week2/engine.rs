@@ -22,7 +22,7 @@ pub(in crate::bench) struct Measured {
     pub(super) new_tokens: usize,
     pub(super) prefill_tokens_per_second: f64,
     pub(in crate::bench) decode_tokens_per_second: Option<f64>,
-    /// Bytes of weights that one decoded token reads.
+    /// Number of bytes of weights that are read for one decoded token.
     pub(in crate::bench) weight_bytes_per_token: Option<f64>,
     /// Operations with weights per token: a multiplication and an addition for each weight.
     pub(super) operations_per_token: Option<f64>,
@@ -38,7 +38,7 @@ pub(in crate::bench) struct Measured {
     pub(super) memory: Option<Memory>,
 }
 
-/// Resident bytes.
+/// Resident memory of a process, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Memory {
     /// The process's own memory.
@@ -70,7 +70,7 @@ impl Measured {
 #[derive(Debug, Clone)]
 pub(in crate::bench) struct Run {
     pub(in crate::bench) model: PathBuf,
-    /// Options in addition to the sizes.
+    /// Options in addition to the model, the sizes and the repetitions.
     pub(in crate::bench) arguments: Vec<String>,
     pub(in crate::bench) prompt: usize,
     pub(in crate::bench) new: usize,
@@ -108,8 +108,8 @@ impl Engine {
         Self::build(root, folder, "the reference engine", "cli,reference", "reference")
     }
 
-    /// Builds the learner's solution in the same way. Returns `None`, with a note, if it does not
-    /// compile.
+    /// Builds the learner's solution, and keeps a copy of the program. If it does not compile,
+    /// prints a note and returns `None`.
     pub(in crate::bench) fn learners(root: &Path, folder: &Path) -> Option<Self> {
         let built = Self::build(root, folder, "your engine", "cli", "yours");
         built.inspect_err(|error| eprintln!("your engine is left out: {error:#}")).ok()
@@ -127,7 +127,7 @@ impl Engine {
         Ok(Self { program })
     }
 
-    /// Runs a command, and returns its output.
+    /// Runs the program with `arguments`, and returns its output.
     pub(in crate::bench) fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
@@ -138,7 +138,7 @@ impl Engine {
         Ok(finished.output)
     }
 
-    /// Measures once.
+    /// Runs the engine's `bench` with the parameters `run`, and returns its results.
     pub(in crate::bench) fn measure(&self, run: &Run) -> Result<Measured> {
         let mut command = Command::new(&self.program);
         command
@@ -149,8 +149,8 @@ impl Engine {
         measured(&mut command)
     }
 
-    /// Measures for about `seconds`, by repeating the run. Slow kernels run once, and fast ones
-    /// many times. The fastest run counts.
+    /// Measures for about `seconds`, by repeating the run: slow kernels once, and fast ones many
+    /// times. The fastest run counts. `cached` says whether the run has a KV cache.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
         let probe = self.measure(&Run { prompt: 8, new: 3, repeat: 1, ..run.clone() })?;
         let (prompt, new) = (run.prompt as f64, run.new as f64);
@@ -178,7 +178,7 @@ fn measured(command: &mut Command) -> Result<Measured> {
         .with_context(|| format!("`{}` printed an unexpected measurement", shown(command)))
 }
 
-/// Returns the median of one or more values. Of an even number, it is the mean of the middle two.
+/// Returns the median of one or more values. For an even number, it is the mean of the middle two.
 pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -248,7 +248,7 @@ impl Measuring<'_> {
         }
     }
 
-    /// Measures the peers with the sizes of the finished engine.
+    /// Measures the peers with the model, the threads and the sizes of the finished engine.
     fn peers(&mut self) -> Result<Vec<(&'static str, Measured)>> {
         let (model, threads) = (&self.models.quantized, self.threads as u16);
         let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);

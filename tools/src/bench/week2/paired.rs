@@ -72,7 +72,8 @@ struct Compared {
     pairs: Vec<(f64, f64)>,
 }
 
-/// Compares, prints each line as soon as it is known, and writes `peers.json` to `folder`.
+/// Compares the reference with each peer. Prints each line as soon as it is known, and writes
+/// `peers.json` to `folder`.
 pub(super) fn run(
     reference: &Engine,
     peers: &[Peer],

@@ -1,4 +1,5 @@
-//! Writes the loads as files that `simulate --trace` reads, and lists the ways to serve them.
+//! Writes the measured loads to files for `simulate --trace`, and lists the configurations that
+//! serve them.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -11,9 +12,9 @@ const REQUESTS: usize = 24;
 pub(super) const PLACES: usize = 16;
 /// Length of the longest sequence in the embedded model's load.
 pub(super) const CONTEXT: usize = 512;
-/// Number of pages: half of what a whole context per slot would need.
+/// Number of pages in the cache: half of what a whole context per slot would need.
 const PAGES: usize = 128;
-/// Rows per step, if there is a budget.
+/// Maximum number of rows per step, in configurations with a budget.
 const BUDGET: usize = 64;
 
 /// Returns stories that no model was trained on.
@@ -68,14 +69,15 @@ pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines.join("\n"))
 }
 
-/// Writes this many requests that arrive at once, with prompts and answers of the same length.
+/// Writes `requests` requests that arrive at once, each with `prompt` prompt tokens and `new` new
+/// ones.
 pub(super) fn alike(file: &Path, requests: usize, prompt: usize, new: usize) -> Result<()> {
     let line = json!({ "prompt_tokens": prompt, "max_tokens": new });
     write(file, &format!("{line}\n").repeat(requests))
 }
 
-/// Writes requests with short prompts, and one with a long prompt that arrives while they are
-/// answered.
+/// Writes `others` requests with short prompts, and one with a long prompt that arrives `late`
+/// seconds after them.
 pub(super) fn interrupted(file: &Path, others: usize, new: usize, late: f64) -> Result<()> {
     let other = json!({ "prompt_tokens": 16, "max_tokens": new });
     let long = json!({ "time": late, "prompt_tokens": 1000, "max_tokens": 2 });
@@ -86,13 +88,14 @@ fn write(file: &Path, lines: &str) -> Result<()> {
     fs::write(file, lines).with_context(|| format!("{} cannot be written", file.display()))
 }
 
-/// A way to serve: its name, and its options in addition to the load's.
+/// A configuration that serves a load: its name, and its options in addition to the load's.
 pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) arguments: Vec<String>,
 }
 
-/// Returns the ways to serve. Each keeps the useful options of the previous one.
+/// Returns the configurations to measure. Each keeps the useful options of the previous one.
+/// `draft` is the path of the draft model.
 pub(super) fn ways(draft: &Path) -> Vec<Way> {
     let way = |name, options: &[&str]| Way {
         name,

@@ -56,7 +56,7 @@ pub(crate) struct Options {
     peers: peers::Options,
 }
 
-/// One way to serve, and its results.
+/// One configuration that serves the load, and its results.
 #[derive(Debug, Serialize)]
 struct Row {
     name: &'static str,
@@ -70,7 +70,7 @@ struct Report {
     machine: String,
     model: String,
     ways: Vec<Row>,
-    /// Other results. Each list of figures has a heading.
+    /// Results other than those in `ways`: headings, each with its figures.
     figures: Vec<(String, Vec<Figure>)>,
     /// Names of the peers, in the order of the results' columns.
     peers: Vec<&'static str>,

@@ -38,7 +38,7 @@ pub(super) struct Quantiles {
 }
 
 impl Served {
-    /// Returns the tokens per second of decode steps with this many requests.
+    /// Returns the total tokens per second of `requests` sequences that decode together.
     pub(super) fn decode_rate(&self, requests: usize) -> Option<f64> {
         Some(requests as f64 / self.gap_s.median?)
     }
@@ -52,7 +52,7 @@ impl Served {
 /// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// Serves a load once.
+/// Runs the engine's `simulate` once, and returns its results.
 pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Result<Served> {
     sleep(PAUSE);
     let model = model.to_string_lossy();
@@ -64,7 +64,7 @@ pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Resu
     serde_json::from_str(line).context("the engine printed an unexpected measurement")
 }
 
-/// Serves the load several times on each engine, in turns. Keeps the run of each engine with the
+/// Serves a load `times` times on each engine, in turns. Keeps the run of each engine with the
 /// median number of tokens per second.
 pub(super) fn in_turns(
     engines: [Option<&Engine>; 2],
@@ -99,8 +99,8 @@ pub(super) fn in_turns(
     [outcomes.next().flatten(), outcomes.next().flatten()]
 }
 
-/// Returns the last line, without the command. For a stub's panic, this line names the missing
-/// task.
+/// Returns the last line of an error, without the command that failed. For a stub's panic, this
+/// line names the missing task.
 fn last_line(text: &str) -> String {
     let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text);
     let line = line.rsplit_once("` failed: ").map_or(line, |(_, problem)| problem);

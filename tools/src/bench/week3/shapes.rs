@@ -68,7 +68,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Creates a result that no peer has.
+    /// Creates a figure without peers' results.
     pub(super) fn ours(what: impl Into<String>, ours: f64, note: String) -> Self {
         Self { what: what.into(), ours, theirs: Vec::new(), note }
     }
@@ -85,7 +85,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures gaps, pages and a shared prompt.
+    /// Measures inter-token latencies while a long prompt arrives, a paged cache, and a shared
+    /// prompt.
     pub(super) fn scheduling(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         line.show("measuring: the longest gap while a prompt of 1,000 tokens is admitted");
         let mut figures = self.gaps(model)?;
@@ -164,7 +165,8 @@ impl Bench<'_> {
         Ok(SEQUENCES.into_iter().enumerate().map(figure).collect())
     }
 
-    /// Measures the longest inter-token latency of the decoding requests, relative to the median.
+    /// Measures the longest inter-token latency while a long prompt arrives, relative to the
+    /// median.
     fn gaps(&self, model: &Path) -> Result<Vec<Figure>> {
         load::interrupted(&self.trace(), OTHERS, 4 * self.new, 1.0)?;
         let figure = |(policy, options): &(&str, [&str; 4])| {

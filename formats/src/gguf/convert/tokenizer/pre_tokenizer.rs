@@ -1,4 +1,4 @@
-//! How a text is normalised and cut into pieces. Byte-pair encoding then merges within each piece.
+//! Reads how a text is normalised and cut into pieces. Byte-pair encoding merges within each piece.
 
 use anyhow::Result;
 use serde_json::Value as Json;
@@ -22,7 +22,7 @@ impl TokenizerFile {
         self.json["model"]["ignore_merges"] == true
     }
 
-    /// Returns the name that llama.cpp gives to a byte-level pre-tokenizer, or [`WHOLE`].
+    /// Returns llama.cpp's name for the byte-level pre-tokenizer, or [`WHOLE`] if it cuts nothing.
     pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
         const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
         const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -101,8 +101,8 @@ impl TokenizerFile {
     }
 }
 
-/// Returns whether a `Split` makes each match a separate piece. (In the patterns above, every
-/// character is part of a match, so `Removed` removes nothing.)
+/// Returns whether a `Split` step turns each match of its pattern into a separate piece. The
+/// supported patterns match every character, so `Removed` removes nothing.
 fn cuts(split: &Json) -> bool {
     split["type"] == "Split"
         && match split["behavior"].as_str() {

@@ -79,7 +79,7 @@ choice! {
     }
 }
 
-/// A call from the generation to Python.
+/// A call from `generate` to a Python function.
 enum Question {
     NextLogits(Vec<u32>),
     Choose(Vec<f32>, Vec<u32>),
@@ -155,7 +155,7 @@ pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>
 }
 
 impl Model {
-    /// Checks that a pass over `rows` sequences of as many tokens can be computed.
+    /// Checks `tokens`, and that a pass over `rows` sequences of the same length can be computed.
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;

@@ -226,7 +226,7 @@ impl GroupedQueryAttention {
     }
 }
 
-/// Returns an RMSNorm over the last axis that computes in f64.
+/// Returns an RMSNorm over the last axis that computes in f64, or None without a weight.
 fn head_norm(weight: &Option<Floats>, eps: f32) -> Option<rust::HeadNorm> {
     let weight = weight.as_ref()?.0.clone();
     Some(Box::new(move |x: &Tensor| {

@@ -122,7 +122,7 @@ impl TransformerBlock {
 pub(crate) struct Model(pub Arc<rust::Model>);
 
 impl Model {
-    /// Checks the RoPE tables and memory for a pass over `rows` sequences of `length` tokens.
+    /// Checks that the RoPE tables and memory are enough for `rows` sequences of `length` tokens.
     pub(super) fn fits(&self, rows: usize, length: usize) -> PyResult<()> {
         let config = &self.0.config;
         let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
@@ -134,7 +134,7 @@ impl Model {
         room("the logits", &[rows, length, config.vocab_size])
     }
 
-    /// Returns the rows of `tokens`, after checking that a pass over them can be computed.
+    /// Returns `tokens [B, L]`, after checking that a pass over its rows can be computed.
     fn checked(&self, tokens: Ids<2>) -> PyResult<ndarray::Array2<u32>> {
         let tokens = tokens.into_rows();
         refuse_if!(tokens.nrows() == 0; "tokens", format_args!("shape {:?}", tokens.shape());

@@ -106,7 +106,7 @@ fn rope_half_split(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Flo
     compute(move || rust::rope_half_split(&x.0, &tables.0, offset))
 }
 
-/// Returns the offset of `x [..., L, D]`, after checking that `tables` has all of its positions.
+/// Returns `offset`, after checking that `tables` has the positions of all rows of `x [..., L, D]`.
 fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<usize> {
     let shapes = fit!(x = "... L D");
     check_rope("x", shapes.size("D"), tables)?;

@@ -146,15 +146,15 @@ fn draw(logits: Floats, uniform: Double) -> PyResult<u32> {
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct SamplerOptions {
-    /// 0 is greedy, 1 changes nothing.
+    /// Divisor of the logits. 0 is greedy, 1 changes nothing.
     temperature: f32,
-    /// 0 is off.
+    /// Number of largest logits to keep. 0 keeps all.
     top_k: usize,
-    /// 1 is off.
+    /// Minimum probability of the kept tokens together. 1 keeps all.
     top_p: f32,
-    /// 0 is off.
+    /// Minimum ratio of a kept token's probability to the largest one. 0 keeps all.
     min_p: f32,
-    /// 1 is off.
+    /// Divides positive logits of seen tokens and multiplies negative ones. 1 changes nothing.
     repetition_penalty: f32,
 }
 
@@ -166,7 +166,7 @@ impl SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// Rejects options with which logits of this size could overflow f32.
+    /// Rejects options with which `logits` could overflow f32.
     pub(crate) fn stay_finite(&self, logits: &[f32]) -> PyResult<()> {
         let Self { temperature, repetition_penalty, .. } = *self;
         // A penalty divides a logit or multiplies it.

@@ -16,7 +16,7 @@ impl TextStream {
         Self(Kept::new(rust::TextStream::default()))
     }
 
-    /// Takes the bytes of the next token and returns all text that is now complete.
+    /// Appends the bytes of the next token, and returns all text that is now complete.
     fn push(&mut self, bytes: &[u8]) -> PyResult<String> {
         let bytes = bytes.to_vec();
         self.0.call(move |stream| stream.push(&bytes))

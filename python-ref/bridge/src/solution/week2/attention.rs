@@ -9,7 +9,7 @@ use crate::prelude::*;
 exports! { fn attend_two_pass; }
 
 /// Computes attention: `q [G, D]`, `keys [S, D]`, `values [S, D]` → `[G, D]`. Keys and values are
-/// split into runs of `lengths` positions, which add up to `S`.
+/// split into runs. `lengths` holds the number of positions in each run, `S` in total.
 #[pyfunction]
 fn attend_two_pass(
     q: Floats,

@@ -7,12 +7,12 @@ use crate::prelude::*;
 
 exports! { fn dequantize_row, quantize_row, rms_error, relative_error, round_trip_error; }
 
-/// Parses the name of a type as llama.cpp writes it, such as `Q4_0`.
+/// Parses the name of a tensor type as llama.cpp writes it, such as `Q4_0`.
 pub(crate) fn type_named(name: &str) -> PyResult<TensorType> {
     name.parse().map_err(|error| PyValueError::new_err(format!("tensor_type: {error}")))
 }
 
-/// Rejects a row that is not a whole number of blocks.
+/// Rejects a row of `cols` elements that is not a whole number of blocks.
 pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyResult<()> {
     let block = of.block_len();
     if cols.is_multiple_of(block) {
@@ -77,7 +77,7 @@ fn rms_error(x: Floats, y: Floats) -> PyResult<f64> {
     call(move || rust::error::rms_error(&x, &y))
 }
 
-/// Returns the error of `y [n]` relative to the original, `x [n]`.
+/// Returns the error of `y [n]` relative to the original values, `x [n]`.
 #[pyfunction]
 fn relative_error(x: Floats, y: Floats) -> PyResult<f64> {
     let (x, y) = pair(&x, &y)?;

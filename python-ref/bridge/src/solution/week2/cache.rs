@@ -22,7 +22,7 @@ choice! {
 }
 
 impl CacheType {
-    /// Returns the name in Python.
+    /// Returns the name of this member in Python.
     pub(super) fn shown(self) -> &'static str {
         match self {
             Self::F32 => "CacheType.F32",

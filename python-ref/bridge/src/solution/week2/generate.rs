@@ -16,7 +16,7 @@ use crate::prelude::*;
 exports! { class Session; }
 
 /// A model and a cache with one sequence. After Ctrl-C, a call continues in the background until it
-/// is done or calls Python. The next call waits for that.
+/// is done or calls Python. The next call waits until then.
 #[pyclass]
 pub(crate) struct Session {
     session: Kept<rust::Session>,
@@ -42,7 +42,7 @@ impl Session {
         Ok(Self { session: Kept::new(session), vocab_size, context: usable })
     }
 
-    /// Appends `tokens` to the sequence, and returns the logits `[V]` after the last of them.
+    /// Appends `tokens`, in passes of up to `chunk`. Returns the logits `[V]` after the last token.
     fn feed(&mut self, tokens: Ids<1>, chunk: Count) -> PyResult<Floats> {
         let (tokens, context) = (tokens.to_vec(), self.context);
         vocabulary("tokens", &tokens, self.vocab_size)?;
@@ -56,7 +56,7 @@ impl Session {
         Ok(vector(&logits?))
     }
 
-    /// Returns new tokens, each of which `choose(logits, tokens)` picks.
+    /// Returns the new tokens after `prompt`, each of which `choose(logits, tokens)` picks.
     fn generate(
         &mut self,
         prompt: Ids<1>,
@@ -84,7 +84,7 @@ impl Session {
         self.session.converse(work, answer)?
     }
 
-    /// Truncates the sequence to its common prefix with `tokens`, without their last token.
+    /// Truncates the sequence to its common prefix with all but the last of `tokens`.
     fn keep_prefix(&mut self, tokens: Ids<1>) -> PyResult<()> {
         let tokens = tokens.to_vec();
         self.session.call(move |session| session.keep_prefix(&tokens))

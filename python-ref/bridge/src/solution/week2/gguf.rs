@@ -17,7 +17,7 @@ exports! {
 #[pyclass(frozen)]
 pub(crate) struct Gguf(Arc<rust::Gguf>);
 
-/// Name, shape, type, first byte, end.
+/// A tensor's name, shape and type, the index of its first byte, and the index after its last.
 type Placed = (String, Vec<usize>, String, usize, usize);
 
 /// The name of a value's type, and the value.
@@ -37,8 +37,8 @@ impl Gguf {
         self.0.metadata.iter().map(|(key, value)| Ok((key.to_owned(), typed(py, value)?))).collect()
     }
 
-    /// Returns each tensor's name, shape (slowest axis first), type, first byte and end. Bytes are
-    /// counted from the start of the file.
+    /// Returns for each tensor its name, shape (slowest axis first) and type, the index of its
+    /// first byte in the file, and the index after its last byte.
     fn tensors(&self) -> PyResult<Vec<Placed>> {
         let gguf = Arc::clone(&self.0);
         call(move || {

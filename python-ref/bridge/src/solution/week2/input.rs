@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn quantize_activations; }
 
-/// Super-blocks as arrays.
+/// Super-blocks as arrays: values, sums, scales.
 pub(super) type SuperBlocks = (Floats, Floats, Floats);
 
 /// Returns values `[super_blocks, 256]`, sums `[super_blocks, 16]`, scales `[super_blocks, 8]`.
@@ -23,7 +23,7 @@ pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
     )
 }
 
-/// Checks how many activations share a scale.
+/// Checks that `per_scale`, the number of activations that share a scale, is 32 or 256.
 pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
     refuse_if!(![BLOCK, SUPER_BLOCK].contains(&per_scale.0); "per_scale", per_scale.0;
         "{BLOCK} or {SUPER_BLOCK}");
@@ -35,8 +35,8 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// Quantizes `x [cols]`, with a scale for every `per_scale` (32 or 256) activations → values
-/// `[super_blocks, 256]`, sums `[super_blocks, 16]`, scales `[super_blocks, 8]`.
+/// Quantizes `x [cols]`, with one scale for every `per_scale` (32 or 256) activations. Returns
+/// values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`.
 #[pyfunction]
 fn quantize_activations(x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let per_scale = checked_per_scale(per_scale)?;

@@ -19,7 +19,7 @@ exports! { fn rungs, quantize, matmul; }
 /// Maximum number of threads, more than any small machine runs.
 const MAX_THREADS: usize = 256;
 
-/// Returns the names of the rungs that this machine can run, slowest first.
+/// Returns the names of the rungs (kernels) that this machine can run, slowest first.
 #[pyfunction]
 fn rungs() -> Vec<&'static str> {
     Rung::available().into_iter().map(Rung::name).collect()
@@ -39,8 +39,8 @@ fn input(x: &Floats) -> PyResult<Input> {
     Ok(input)
 }
 
-/// Works like `input.quantize_activations`, with a rung's instructions, for the rows of `x [T, C]`
-/// one after the other.
+/// Quantizes each row of `x [T, C]` as `input.quantize_activations` does, with the instructions of
+/// a rung.
 #[pyfunction]
 fn quantize(rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let (rung, per_scale) = (rung_named(rung)?, checked_per_scale(per_scale)?);
@@ -51,7 +51,8 @@ fn quantize(rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     })
 }
 
-/// Multiplies `x [T, C]` by the `R` rows whose bytes are given → `[T, R]`.
+/// Multiplies `x [T, C]` by `R` weight rows → `[T, R]`. `bytes` holds the blocks of each weight
+/// row.
 #[pyfunction]
 #[pyo3(
     signature = (rung, tensor_type, bytes, x, threads=Count(1)),

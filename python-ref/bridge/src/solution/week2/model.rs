@@ -25,12 +25,12 @@ pub(crate) fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// A decoder that computes passes of rows.
+/// A decoder. One pass computes several rows, each of which is a token at a position of a sequence.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Model(pub Arc<rust::Model>);
 
-/// Token, position, sequence, and whether the row requests logits.
+/// A row: token, position, sequence, and whether it requests logits.
 pub(crate) type Asked = (Count, Count, Count, bool);
 
 #[pymethods]
@@ -88,8 +88,8 @@ impl Model {
 }
 
 impl Model {
-    /// Runs passes of rows on an empty cache. `pass` computes each one, and appends the logits of
-    /// the rows that request them.
+    /// Runs passes of rows on an empty cache. The closure `pass` computes one pass, and appends the
+    /// logits of the rows that request them.
     pub(crate) fn passes(
         &self,
         passes: Vec<Vec<Asked>>,

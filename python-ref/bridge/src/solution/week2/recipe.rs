@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn permute_rows_for_interleaved, permute_rows_for_half_split, use_more_bits; }
 
-/// Bytes that a Python list takes for each number.
+/// Bytes of memory for each number in a Python list.
 const LISTED: usize = 48;
 
 /// Maximum number of layers, more than any model has.
@@ -29,14 +29,14 @@ fn permute_rows_for_interleaved(rows: Count, n_heads: Count) -> PyResult<Vec<usi
     call(move || rust::permute_rows_for_interleaved(rows, n_heads))
 }
 
-/// Returns the inverse: for each row of the checkpoint, the row's index in the file.
+/// Returns the inverse permutation: for each row of the checkpoint, the row's index in the file.
 #[pyfunction]
 fn permute_rows_for_half_split(rows: Count, n_heads: Count) -> PyResult<Vec<usize>> {
     let (rows, n_heads) = check(rows, n_heads)?;
     call(move || rust::permute_rows_for_half_split(rows, n_heads))
 }
 
-/// Returns whether a mix of types spends more bits on this layer.
+/// Returns whether a mix of types, such as `Q4_K_M`, spends more bits on the layer `layer`.
 #[pyfunction]
 fn use_more_bits(layer: Count, n_layers: Count) -> PyResult<bool> {
     below("n_layers", n_layers.0, MAX_LAYERS, "which is more than any model has")?;

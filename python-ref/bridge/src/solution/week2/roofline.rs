@@ -10,7 +10,7 @@ exports! {
     class Machine;
 }
 
-/// Name, shape (slowest axis first), type as llama.cpp writes it.
+/// A tensor's name, shape (slowest axis first) and type as llama.cpp writes it.
 type Described = (String, Vec<Count>, String);
 
 /// Returns the bytes and multiply-adds of a pass. A tensor is a name, a shape (slowest axis first)
@@ -62,7 +62,8 @@ impl Machine {
         Ok(Self(rust::Machine { bandwidth, operations }))
     }
 
-    /// Returns the minimum seconds of a pass of `rows` rows. `work` is bytes and multiply-adds.
+    /// Returns the minimum time of a pass over `rows` rows, in seconds. `work` is bytes and
+    /// multiply-adds.
     fn seconds(&self, work: Work, rows: Count) -> PyResult<f64> {
         let machine = self.0;
         crate::panics::catch(|| machine.seconds(work.0, rows.0))
@@ -87,7 +88,7 @@ impl Machine {
     }
 }
 
-/// Bytes and multiply-adds.
+/// The work of a pass: bytes to read, and multiply-adds.
 struct Work(rust::Work);
 
 impl Work {

@@ -45,7 +45,8 @@ impl OnlineSoftmax {
         self.0.total
     }
 
-    /// Adds `scores [n]`. Returns their weights, and the factor for earlier weighted sums.
+    /// Adds `scores [n]`. Returns their weights, and the factor that rescales earlier weighted
+    /// sums.
     fn absorb(&mut self, scores: Floats) -> PyResult<(Floats, f32)> {
         refuse_if!(scores.0.ndim() != 1; "scores", format_args!("shape {:?}", scores.0.shape());
             "[n]");
@@ -69,7 +70,7 @@ impl OnlineSoftmax {
 /// Keys and values of a run, each `[n, D]`.
 type Pair = (Floats, Floats);
 
-/// Keys or values as a cache of some type stores them.
+/// Keys or values, in the form in which a cache of some type stores them.
 enum Held {
     F32(Vec<f32>),
     F16(Vec<f16>),
@@ -101,12 +102,12 @@ impl Held {
     }
 }
 
-/// Runs as a cache stores them: positions, keys, values.
+/// Runs in the form in which a cache stores them. Each has positions, keys and values.
 type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// Returns the runs, which begin at position `start`. Checks that all numbers and all possible
-/// scores are finite, because a tile is weighted as a whole, with weight 0 for positions that a
-/// query does not see.
+/// Returns the runs as a cache stores them, from position `start` on. Checks that all numbers and
+/// all possible scores are finite. A tile is weighted as a whole, so even positions that a query
+/// does not see are multiplied, by weight 0.
 fn held(
     q: &Floats,
     runs: &[Pair],
@@ -147,7 +148,7 @@ fn held(
     runs.iter().map(run).collect()
 }
 
-/// Returns the largest magnitude.
+/// Returns the largest magnitude in `x`.
 fn size(x: &Floats) -> f32 {
     x.0.iter().fold(0f32, |largest, x| largest.max(x.abs()))
 }
@@ -161,7 +162,8 @@ fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// Computes attention: `q [G, D]` → `[G, D]`. A run is keys `[n, D]` and values `[n, D]`.
+/// Computes attention over all `runs`: `q [G, D]` → `[G, D]`. A run is keys `[n, D]` and values
+/// `[n, D]`.
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(

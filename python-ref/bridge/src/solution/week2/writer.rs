@@ -47,7 +47,7 @@ impl FromPyObject<'_, '_> for MetadataValue {
     }
 }
 
-/// Name, shape (slowest axis first), type as llama.cpp writes it, bytes.
+/// A tensor's name, shape (slowest axis first), type as llama.cpp writes it, and bytes.
 type Stored = (String, Vec<Count>, String, Vec<u8>);
 
 /// The key of a file's alignment.

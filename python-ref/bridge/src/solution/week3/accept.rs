@@ -38,7 +38,7 @@ fn probabilities(argument: &str, x: &Floats) -> PyResult<()> {
     every(argument, &x.0, "probabilities, 0 to 1", |x| (0.0..=1.0).contains(&x))
 }
 
-/// Returns the distribution of a rejected draft's replacement: `p [V]`, `q [V]` → `[V]`.
+/// Returns the distribution from which a rejected draft is replaced: `p [V]`, `q [V]` → `[V]`.
 #[pyfunction]
 fn residual(p: Floats, q: Floats) -> PyResult<Vec<f64>> {
     fit!(p = "V", q = "V");
@@ -76,7 +76,7 @@ fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Long) -> PyResult<(usize, 
     Ok((verdict.accepted, verdict.next))
 }
 
-/// Rejects a number of drafts that is too large for a test.
+/// Returns `n`, a number of drafts. Rejects one that is too large for a test.
 pub(super) fn few(argument: &str, n: Count) -> PyResult<usize> {
     const MOST: usize = 1 << 12;
     refuse_if!(n.0 > MOST; argument, n.0; "at most {MOST}");

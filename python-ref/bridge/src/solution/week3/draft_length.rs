@@ -22,15 +22,16 @@ fn costs(row: Double, draft: Double) -> PyResult<rust::Costs> {
     Ok(rust::Costs { row: row.0, draft: draft.0 })
 }
 
-/// Returns the average number of tokens that a pass with `k` drafts adds.
+/// Returns the average number of tokens that a pass with `k` drafts adds. `rate` is the probability
+/// that a draft is accepted.
 #[pyfunction]
 fn expected_tokens(rate: Double, k: Count) -> PyResult<f64> {
     let (rate, k) = (rate_of(rate)?, few("k", k)?);
     call(move || rust::expected_tokens(rate, k))
 }
 
-/// Returns the number of drafts, from 0 to `most`, with the most tokens per cost of a pass. Each
-/// additional row costs `row`, and proposing a token costs `draft`.
+/// Returns the best number of drafts for a pass, from 0 to `most`: the one with the most tokens per
+/// cost. Each additional row costs `row`, and proposing a token costs `draft`.
 #[pyfunction]
 fn best_length(rate: Double, row: Double, draft: Double, most: Count) -> PyResult<usize> {
     let (rate, costs, most) = (rate_of(rate)?, costs(row, draft)?, few("most", most)?);

@@ -20,7 +20,7 @@ use crate::prelude::*;
 
 exports! { class Engine; }
 
-/// An engine: requests, a model and a cache. Here, the text of token 12 is `<12>`.
+/// An engine: requests, a model and a cache. A token's text is its id in brackets, such as `<12>`.
 #[pyclass]
 pub(crate) struct Engine {
     engine: Kept<rust::Engine>,
@@ -28,7 +28,7 @@ pub(crate) struct Engine {
     context: usize,
 }
 
-/// A request's id, and its next token or why it ended.
+/// An event: a request's id, and either its next token or why it ended.
 type Event = (u64, Option<u32>, Option<FinishReason>);
 
 #[pymethods]

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn string, number, follow; }
 
-/// Returns the state after the longest allowed prefix of `text`, and that prefix's length.
+/// Starts at `start`. Returns the state after the longest allowed prefix of `text`, and its length.
 pub(super) fn walk<S: Copy>(
     start: S,
     text: &[u8],
@@ -19,7 +19,7 @@ pub(super) fn walk<S: Copy>(
     (state, alive)
 }
 
-/// Returns how many bytes may follow a quotation mark, and whether they end the string.
+/// Returns how many bytes of `text` can follow an opening quote, and whether they end the string.
 #[pyfunction]
 fn string(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
@@ -29,7 +29,7 @@ fn string(text: Octets) -> PyResult<(usize, bool)> {
     })
 }
 
-/// Returns how many bytes may belong to a number, and whether all bytes are a complete number.
+/// Returns how many bytes of `text` can begin a number, and whether all of `text` is a number.
 #[pyfunction]
 fn number(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
@@ -39,7 +39,7 @@ fn number(text: Octets) -> PyResult<(usize, bool)> {
     })
 }
 
-/// Returns how many bytes may begin a JSON text, and whether all bytes are a complete JSON text.
+/// Returns how many bytes of `text` can begin a JSON text, and whether all of `text` is one.
 #[pyfunction]
 fn follow(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;

@@ -31,13 +31,14 @@ use crate::prelude::*;
 
 exports! { class PagedCache, PagedEngine; }
 
-/// Rejects a page or part length that is not a positive multiple of `TILE`.
+/// Rejects a page length or part length `n` that is not a positive multiple of `TILE`.
 fn in_tiles(argument: &str, n: usize) -> PyResult<()> {
     refuse_if!(n == 0 || !n.is_multiple_of(TILE); argument, n; "a multiple of {TILE}");
     Ok(())
 }
 
-/// Keys and values in pages of `page_len` positions. Attention reads them in parts of `part_len`.
+/// Keys and values in pages of `page_len` positions. Attention reads `part_len` positions at a
+/// time.
 #[pyclass]
 pub(crate) struct PagedCache {
     cache: Kept<InParts<rust::PagedCache>>,
@@ -112,7 +113,7 @@ impl PagedCache {
         })
     }
 
-    /// Removes the positions of a sequence from `len` on.
+    /// Removes the positions `len` and later from a sequence.
     fn truncate(&self, sequence: Count, len: Count) -> PyResult<()> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(move |cache| cache.inner_mut().truncate(sequence, len.0))
@@ -132,7 +133,7 @@ impl PagedCache {
         if done { Ok(()) } else { Err(wrong("to", to, "an empty sequence")) }
     }
 
-    /// Returns the numbers of a sequence's pages, and how many positions it has.
+    /// Returns the indices of a sequence's pages, and the number of its positions.
     fn table(&self, sequence: Count) -> PyResult<(Vec<usize>, usize)> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(move |cache| {
@@ -146,7 +147,7 @@ impl PagedCache {
         self.cache.call(|cache| cache.inner().pool().num_free())
     }
 
-    /// Returns keys and values `[n, D]` of a head's positions from `start` on, as float32.
+    /// Returns the keys and values `[n, D]` of a head's positions `start` and later, as float32.
     fn read(
         &self,
         layer: Count,

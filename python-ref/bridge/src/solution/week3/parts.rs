@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn in_part, join; }
 
-/// Returns the start and end of those positions `start` to `end` − 1 that are in part `i`.
+/// Returns the start and end of the positions in part `i` that are also in `start` to `end` − 1.
 #[pyfunction]
 fn in_part(start: Count, end: Count, i: Count, part_len: Count) -> PyResult<(usize, usize)> {
     at_least_one("part_len", part_len.0)?;
@@ -16,8 +16,8 @@ fn in_part(start: Count, end: Count, i: Count, part_len: Count) -> PyResult<(usi
     Ok((part.start, part.end))
 }
 
-/// Merges the states of two readers: maximum, total, and sums `[D]` of the first, then of the
-/// second.
+/// Merges the softmax states of two readers of one query. A state is a maximum, a total and sums
+/// `[D]`.
 #[pyfunction]
 fn join(
     first: (Lowest, Real, Floats),

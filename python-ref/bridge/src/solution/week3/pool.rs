@@ -22,7 +22,7 @@ impl Lent {
     }
 }
 
-/// A fixed number of pages, allocated to owners. A handle is a number that is never reused.
+/// A fixed number of pages, allocated to owners. Each owner holds a handle, a number never reused.
 #[pyclass]
 pub(crate) struct BlockPool {
     lent: Kept<Lent>,
@@ -73,7 +73,7 @@ impl BlockPool {
         })
     }
 
-    /// Returns the number of a handle's page, and how many owners the page has.
+    /// Returns the index of a handle's page, and how many owners the page has.
     fn page(&self, handle: Count) -> PyResult<(usize, usize)> {
         self.on(handle, |lent, handle| {
             let page = lent.handles.get(&handle)?;

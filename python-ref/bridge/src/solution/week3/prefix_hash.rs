@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 exports! { fn hash_page, chain; }
 
-/// Returns the name of a page that holds `tokens [n]` after a prefix with the name `before`.
+/// Returns the name of a page that holds `tokens [n]`. The prefix before it has the name `before`.
 #[pyfunction]
 fn hash_page(before: Long, tokens: Ids<1>) -> PyResult<u64> {
     let tokens = tokens.to_vec();

@@ -15,8 +15,8 @@ struct Shelf {
     pool: BlockPool,
 }
 
-/// A pool of pages, and an index of those that hold prefixes of texts. With `collide`, each page
-/// has one of four names.
+/// A pool of pages, and an index of those that hold prefixes of texts. With `collide`, there are
+/// only four different names, so that pages collide.
 #[pyclass]
 pub(crate) struct PrefixIndex {
     shelf: Kept<Shelf>,
@@ -39,8 +39,8 @@ impl PrefixIndex {
         Ok(Self { shelf: Kept::new(shelf), pages, page_len })
     }
 
-    /// Adds the full pages of `tokens [L]` to the index, as a sequence that then ends. Returns the
-    /// pages' numbers, or None if too few pages are free.
+    /// Adds the full pages of `tokens [L]` to the index, as if a sequence had computed them and
+    /// ended. Returns the indices of these pages, or None if too few pages are free.
     fn compute(&self, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
         let (tokens, page_len) = (tokens.to_vec(), self.page_len);
         self.shelf.call(move |Shelf { index, pool }| {
@@ -56,7 +56,7 @@ impl PrefixIndex {
         })
     }
 
-    /// Returns the numbers of the pages that hold a prefix of `tokens [L]`.
+    /// Returns the indices of the pages that hold a prefix of `tokens [L]`.
     fn find(&self, tokens: Ids<1>) -> PyResult<Vec<usize>> {
         let tokens = tokens.to_vec();
         self.shelf

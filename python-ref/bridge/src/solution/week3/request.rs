@@ -50,7 +50,7 @@ impl Request {
     }
 }
 
-/// Token, position, slot, and whether the row requests logits.
+/// A row: token, position, slot, and whether it requests logits.
 type Row = (u32, usize, usize, bool);
 
 fn name(phase: rust::Phase) -> &'static str {
@@ -62,10 +62,10 @@ fn name(phase: rust::Phase) -> &'static str {
     }
 }
 
-/// An argument, what was found and what was expected.
+/// A failed check: the argument, what was found and what was expected.
 type Problem = (&'static str, String, String);
 
-/// Returns a check that a request is in one of these phases.
+/// Returns a check that a request is in one of `phases`. The check's error contains `expected`.
 fn stands(
     expected: &'static str,
     phases: &'static [&'static str],
@@ -172,7 +172,7 @@ impl Sequence {
 }
 
 impl Sequence {
-    /// Changes the request if it passes the check.
+    /// Calls `act` with the request if the request passes `check`.
     fn act<R: Send + 'static>(
         &self,
         check: impl FnOnce(&rust::Sequence) -> Result<(), Problem> + Send + 'static,

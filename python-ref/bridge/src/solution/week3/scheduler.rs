@@ -39,7 +39,8 @@ impl Scheduler {
         Ok(Self(rust::Scheduler { budget, reserved }))
     }
 
-    /// Returns how many rows each request gets, oldest first. A load is `(left, decoding, waited)`.
+    /// Returns the number of rows for each request. `loads` lists `(left, decoding, waited)`,
+    /// oldest first.
     fn shares(&self, loads: Loads) -> PyResult<Vec<usize>> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
         call(move || {
@@ -49,7 +50,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns how many rows of the step go to decoding requests.
+    /// Returns how many rows of the step go to decoding requests in total.
     fn decoding_rows(&self, loads: Loads) -> PyResult<usize> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
         call(move || scheduler.decoding_rows(&loads))
@@ -61,7 +62,7 @@ impl Scheduler {
     }
 }
 
-/// Returns the shares if `rows` rows go to prompts, oldest first.
+/// Returns the rows per request if `rows` rows go to the prompts, oldest prompt first.
 #[pyfunction]
 fn share_prompts(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;
@@ -72,7 +73,7 @@ fn share_prompts(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     })
 }
 
-/// Returns the shares if the `rows` decoding requests that have waited longest get a row each.
+/// Returns the rows per request if the `rows` decoding requests that waited longest get one each.
 #[pyfunction]
 fn take_turns(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;

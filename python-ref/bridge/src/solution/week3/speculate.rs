@@ -23,7 +23,7 @@ use crate::prelude::*;
 
 exports! { fn speculate; }
 
-/// New tokens, and how many passes, drafts, accepted drafts and passes with a rejection there were.
+/// The new tokens, and the numbers of passes, drafts, accepted drafts and passes with a rejection.
 type Written = (Vec<u32>, (u64, u64, u64, u64));
 
 /// Returns new tokens after `prompt [L]`. `draft_model` proposes at most `drafts` tokens per pass.

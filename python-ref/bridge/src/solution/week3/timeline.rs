@@ -11,7 +11,7 @@ exports! {
 /// When each event of a request happened. A moment is a pair: steps and rows so far.
 #[pyclass]
 pub(crate) struct Record {
-    /// The record, and the moment of the latest token (before the first, of the arrival).
+    /// The record, and the moment of the latest token, or of the arrival before the first token.
     record: Kept<(rust::Record, Moment)>,
 }
 
@@ -47,12 +47,12 @@ impl Record {
         Err(wrong(argument, found, format_args!("{least} or more, as at the last token")))
     }
 
-    /// Returns steps and rows between the arrival and the first token, or None without a token.
+    /// Returns the steps and rows from the arrival to the first token, or None before that token.
     fn time_to_first_token(&self) -> PyResult<Option<(u64, u64)>> {
         self.record.call(|(record, _)| record.time_to_first_token().map(pair))
     }
 
-    /// Returns the most steps and the most rows between two consecutive tokens.
+    /// Returns the maximum steps and the maximum rows between two consecutive tokens.
     fn longest_gap(&self) -> PyResult<(u64, u64)> {
         self.record.call(|(record, _)| pair(record.longest_gap))
     }

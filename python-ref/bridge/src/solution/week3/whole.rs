@@ -21,7 +21,7 @@ fn texts(vocabulary: Vec<Octets>) -> Vec<Vec<u8>> {
     vocabulary.into_iter().map(|text| text.0).collect()
 }
 
-/// Returns the state after a text, which must be the beginning of valid JSON.
+/// Returns the JSON state after `text`, which must be the beginning of valid JSON.
 fn behind(text: Octets) -> PyResult<JsonState> {
     let Octets(text) = text;
     let shown = text.escape_ascii().to_string();
@@ -51,14 +51,14 @@ fn closing_text(text: Octets) -> PyResult<Vec<u8>> {
     call(move || Json::Value.closing_text(&state))
 }
 
-/// Returns the minimum number of tokens of `vocabulary` that spell `text`, or None if none do.
+/// Returns the minimum number of `vocabulary` tokens whose texts add up to `text`, or None.
 #[pyfunction]
 fn fewest_tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Option<usize>> {
     let (vocabulary, text) = (texts(vocabulary), text.0);
     call(move || rust::fewest_tokens(&TokenTrie::new(&vocabulary), &text))
 }
 
-/// Returns each token's price: how few tokens can complete the JSON after it, or None for never.
+/// Returns each token's price: the fewest tokens that can complete the JSON after it, or None.
 #[pyfunction]
 fn prices(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
     let vocabulary = texts(vocabulary);
@@ -70,8 +70,8 @@ fn prices(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
     })
 }
 
-/// Returns the answer of a model with random logits, with at most `budget` tokens. The first token
-/// of `vocabulary` ends an answer.
+/// Generates JSON with a model whose logits are random, in at most `budget` tokens. Returns its
+/// text. The first token of `vocabulary` ends an answer.
 #[pyfunction]
 fn random_answer(
     vocabulary: Vec<Octets>,

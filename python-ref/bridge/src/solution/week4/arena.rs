@@ -22,13 +22,13 @@ impl Arena {
         self.0.call(move |arena| arena.allocate(bytes.0))
     }
 
-    /// Frees a part of `bytes` bytes.
+    /// Frees the part of `bytes` bytes that begins at `start`.
     fn release(&self, start: Count, bytes: Count) -> PyResult<()> {
         at_least_one("bytes", bytes.0)?;
         self.0.call(move |arena| arena.release(start.0, bytes.0))
     }
 
-    /// Returns the length that the arena needs.
+    /// Returns the length that the arena needs, in bytes.
     fn peak(&self) -> PyResult<usize> {
         self.0.call(|arena| arena.peak())
     }

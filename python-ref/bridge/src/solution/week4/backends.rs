@@ -75,8 +75,9 @@ impl Weights {
         Ok(Self(Kept::new((weights::Weights::default(), twin, Bytes::from(file.0)))))
     }
 
-    /// Places the weight at these bytes of the file. Returns its offset in its buffer, its bytes
-    /// there, and how many bytes are in place and how many copied so far.
+    /// Places the weight that occupies `bytes` bytes of the file from `start` on. Returns the
+    /// weight's offset in its buffer, its bytes in that buffer, and how many bytes of all weights
+    /// so far are used in place and how many were copied.
     fn place(&self, start: Count, bytes: Count) -> PyResult<(usize, Vec<u8>, usize, usize)> {
         let found = self.0.call(move |(weights, twin, file)| {
             let end = start.0.saturating_add(bytes.0);
@@ -89,7 +90,7 @@ impl Weights {
     }
 }
 
-/// The backend of each node of a graph, or `None`.
+/// The backend of each node of a graph. A node without a backend has `None`.
 pub(crate) type Backends = Vec<Option<usize>>;
 
 /// Returns the pinned nodes' backends, where backend `b` lacks the operations `lacks[b]`.
@@ -105,7 +106,7 @@ pub(crate) fn pinned(
     placement::pin(graph, &graph.order(&[result]), &all, &placement::Wishes::default())
 }
 
-/// Returns the placement with the fewest copies.
+/// Returns the placement on two backends with the fewest copies. Pinned nodes stay where they are.
 pub(crate) fn fewest_copies(graph: &Graph, result: NodeId, pinned: &[Option<usize>]) -> Backends {
     cut::fewest_copies(graph, &graph.order(&[result]), pinned)
 }
@@ -123,10 +124,10 @@ pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyR
     }
 }
 
-/// Of each split: backend, number of copies, number of nodes.
+/// For each split: its backend, number of copies and number of nodes.
 pub(crate) type Splits = Vec<(usize, usize, usize)>;
 
-/// Computes a node on twins with this placement. Returns its value and the splits.
+/// Computes `result` on [`Twin`]s, with the placement `placed`. Returns its value and the splits.
 pub(crate) fn on_twins(
     graph: &Graph,
     result: NodeId,

@@ -25,7 +25,7 @@ exports! {
 /// Maximum number of elements in a buffer, so that an index fits into a `u32`.
 const MOST: usize = 1 << 26;
 
-/// Number and value of the elements after a result: more than a workgroup has threads.
+/// Number of elements that follow a result, more than a workgroup has threads, and their value.
 const BEHIND: usize = 70;
 const UNTOUCHED: f32 = -777.0;
 
@@ -92,8 +92,8 @@ fn rms_norm(x: Floats, weight: Floats, eps: Real, lines: Count) -> PyResult<Floa
     run(Which::RmsNorm, sizes, inputs, groups, vec![rows, width])
 }
 
-/// Multiplies `x [columns, k]` by the rows whose bytes are given → `[columns, rows]`. Each element
-/// has a workgroup. A column's workgroups are in `lines` rows.
+/// Multiplies `x [columns, k]` by the rows whose blocks are in `bytes` → `[columns, rows]`. Each
+/// element has a workgroup. A column's workgroups are in `lines` rows.
 #[pyfunction]
 #[pyo3(
     signature = (tensor_type, bytes, x, lines=Count(1)),
@@ -112,7 +112,7 @@ fn mat_vec(
     run(which, sizes, vec![weight.bytes, with_nonsense(&x)], groups, shape)
 }
 
-/// Works like `mat_vec`, but with a workgroup for each tile.
+/// Works like `mat_vec`, but each workgroup computes a tile of the result.
 #[pyfunction]
 fn mat_mat(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
@@ -153,7 +153,7 @@ fn attention(
     run(Which::Attention, sizes, inputs, groups, vec![rows, heads, d])
 }
 
-/// Works like `mat_vec` or `mat_mat`, depending on the number of columns.
+/// Works like `mat_vec` or `mat_mat`. The number of columns of `x` decides which.
 #[pyfunction]
 fn product(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
@@ -237,7 +237,7 @@ struct Weight {
 
 impl Weight {
     /// # Errors
-    /// A `ValueError` that names the argument, if there is no kernel for the type, or these are not
+    /// A `ValueError` that names `argument`, if no kernel supports the type, or if `rows` are not
     /// the bytes of rows of `k` elements.
     fn of(argument: &str, (name, rows): &Given<'_>, k: usize) -> PyResult<Self> {
         let tensor_type = type_named(name)?;
@@ -293,7 +293,8 @@ fn has_room(shape: &[usize]) -> PyResult<()> {
     below("the result", n.unwrap_or(usize::MAX), MOST, "numbers that a kernel writes")
 }
 
-/// Returns the size of a grid of at least `groups` workgroups in `lines` rows, `z` times.
+/// Returns `[x, lines, z]`, the size of a grid. Each of its `z` layers has at least `groups`
+/// workgroups.
 fn in_lines(groups: usize, lines: Count, z: usize) -> PyResult<[u32; 3]> {
     at_least_one("lines", lines.0)?;
     below("lines", lines.0, GROUPS as usize + 1, "the most that a device supports")?;

@@ -31,7 +31,7 @@ impl Graph {
         Self { graph: Kept::new(rust::Graph::default()), nodes: 0 }
     }
 
-    /// Adds a leaf with these values. Its axes are in PyTorch's order.
+    /// Adds a leaf with the values `x`, whose axes are in PyTorch's order.
     fn values(&mut self, x: Floats) -> PyResult<usize> {
         let sizes: Vec<usize> = x.0.shape().iter().rev().copied().collect();
         let numbers = x.to_vec();
@@ -86,7 +86,8 @@ impl Graph {
         })
     }
 
-    /// Returns node, bytes, first step and last step of each buffer, in the order of the nodes.
+    /// Returns for each buffer the node, bytes, first step and last step. Follows the order of the
+    /// nodes.
     fn lifetimes(&self, result: Count) -> PyResult<Vec<[usize; 4]>> {
         self.on(result, |graph, result| {
             let lives = lifetimes::lifetimes(graph, &graph.order(&[result]), &[result]);
@@ -96,8 +97,8 @@ impl Graph {
         })
     }
 
-    /// Computes a node in one planned arena. Returns its value, the arena's length, and a lower
-    /// bound on the length of any plan without in-place nodes. Lengths are in bytes.
+    /// Computes a node in one planned arena. Returns its value, the bytes of the arena, and a lower
+    /// bound on the bytes of any plan without in-place nodes.
     fn planned(&self, result: Count, in_place: bool) -> PyResult<(Floats, usize, usize)> {
         self.has_room()?;
         self.on(result, move |graph, result| {
@@ -131,8 +132,8 @@ impl Graph {
         self.on(result, move |graph, result| Ok(backends::fewest_copies(graph, result, &pinned)))
     }
 
-    /// Computes a node with this placement. Returns its value, and the backend, number of copies
-    /// and number of nodes of each split.
+    /// Computes `result` with the placement `placed`. Returns its value, and for each split the
+    /// backend, number of copies and number of nodes.
     fn on_twins(
         &self,
         result: Count,
@@ -168,7 +169,7 @@ fn pass_on_any(run: &mut dyn FnMut(&mut step::AnyStep<'_>)) {
     });
 }
 
-/// Returns the node with this number, which must exist.
+/// Returns the node with index `i`, which must exist.
 fn node(graph: &rust::Graph, i: usize) -> rust::NodeId {
     graph.ids().nth(i).expect("a node of this number")
 }
@@ -181,7 +182,7 @@ impl Graph {
         Ok(given.map(|id| id.0))
     }
 
-    /// Runs a solution's code on a node.
+    /// Runs `work`, which calls a solution, on the node `id`.
     fn on<R: Send + 'static>(
         &self,
         id: Count,
@@ -191,7 +192,7 @@ impl Graph {
         self.graph.attempt(move |graph| work(graph, node(graph, id)))
     }
 
-    /// Adds a node that reads these nodes, and returns its number.
+    /// Adds the node that `make` creates from the nodes `ids`, and returns its index.
     fn made<const N: usize>(
         &mut self,
         ids: [Count; N],

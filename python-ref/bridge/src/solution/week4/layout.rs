@@ -58,7 +58,7 @@ impl Layout {
         self.0.offset
     }
 
-    /// Returns the index of the first byte after the last element.
+    /// Returns the index of the byte after the last element.
     fn end(&self) -> PyResult<usize> {
         let layout = self.0;
         call(move || layout.end())
@@ -85,13 +85,13 @@ impl Layout {
         made(self.0, move |layout| layout.reshape(&sizes))
     }
 
-    /// Returns whether the elements are stored one after the other.
+    /// Returns whether the elements are stored in order and without gaps.
     fn is_contiguous(&self) -> PyResult<bool> {
         let layout = self.0;
         call(move || layout.is_contiguous())
     }
 
-    /// Returns whether each row by itself is contiguous.
+    /// Returns whether the elements of each row are stored without gaps.
     fn has_whole_rows(&self) -> PyResult<bool> {
         let layout = self.0;
         call(move || layout.has_whole_rows())
@@ -107,7 +107,7 @@ impl Layout {
     }
 }
 
-/// Makes a layout from another one. An error becomes a `ValueError`.
+/// Returns the layout that `make` creates from `layout`. An error becomes a `ValueError`.
 fn made(
     layout: rust::Layout,
     make: impl FnOnce(rust::Layout) -> anyhow::Result<rust::Layout> + Send + 'static,

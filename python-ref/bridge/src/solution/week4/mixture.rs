@@ -15,8 +15,8 @@ use crate::prelude::*;
 
 exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 
-/// Returns the `k` experts and their weights for each row of `logits [T, n]`. `order` is "softmax",
-/// "renormalized" or "top_k".
+/// Chooses `k` experts for each row of `logits [T, n]`. Returns the experts and their weights.
+/// `order` is "softmax", "renormalized" or "top_k".
 #[pyfunction]
 fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
     let (k, shapes) = (k.0, fit!(logits = "T n"));
@@ -51,7 +51,8 @@ fn of_experts(chosen: &[usize], experts: usize) -> PyResult<()> {
     }
 }
 
-/// Groups assignments by expert. Returns where each group starts, and all assignments in order.
+/// Groups assignments by expert. `chosen` holds each assignment's expert. Returns where each group
+/// starts, and the indices of all assignments in group order.
 #[pyfunction]
 fn group(chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>)> {
     of_experts(&chosen, experts.0.min(1 << 16))?;
@@ -61,8 +62,8 @@ fn group(chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>
     })
 }
 
-/// Multiplies each assignment's row of `x [T or A, K]` by its expert's matrix of `stack [n, M, K]`,
-/// for the `A` experts in `chosen`. Also returns how many bytes were read.
+/// Multiplies one row of `x [T or A, K]` per assignment by a matrix of `stack [n, M, K]`. `chosen
+/// [A]` holds each assignment's expert. Also returns how many bytes were read.
 #[pyfunction]
 fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Floats, usize)> {
     let shapes = fit!(stack = "n M K", x = "T K");
@@ -122,7 +123,7 @@ fn visible(position: Count, window: Count) -> PyResult<(usize, usize)> {
     })
 }
 
-/// Returns how many pages no row from `next` on sees. If `window` is 0, there is no window.
+/// Returns how many pages at the start are seen by no row from `next` on. A `window` of 0 is none.
 #[pyfunction]
 fn pages_out(next: Count, window: Count, page_len: Count) -> PyResult<usize> {
     at_least_one("page_len", page_len.0)?;

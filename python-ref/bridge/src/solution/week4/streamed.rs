@@ -98,11 +98,11 @@ fn best(logits: Floats, k: Count) -> PyResult<Vec<(u32, f32)>> {
     best.map_err(refused)
 }
 
-/// The best tokens after each token, with their logits. Reads, seeks and bytes. Peak memory.
+/// The best tokens after each token, with logits. The reads, seeks and bytes. The peak memory.
 type Ran = (Vec<Vec<(u32, f32)>>, (u64, u64, u64), usize);
 
-/// Runs the model in `file`. Returns the `k` best tokens after each of `tokens [L]`, with their
-/// logits, then the reads, seeks and bytes read, and the peak memory of `budget` bytes.
+/// Runs the model in `file` in `budget` bytes of memory. Returns the `k` best tokens after each of
+/// `tokens [L]` with their logits, the reads, seeks and bytes read, and the peak memory.
 #[pyfunction]
 fn run(file: Vec<u8>, tokens: Ids<1>, chunk_rows: Count, k: Count, budget: Count) -> PyResult<Ran> {
     let tokens = tokens.to_vec();
