@@ -25,7 +25,7 @@ fn numbers(shape: &[usize], seed: u64) -> tiny_llm_formats::Tensor {
     tiny_llm_formats::tensor::tensor(shape, (0..shape.iter().product()).map(|_| next()).collect())
 }
 
-/// Returns the best time of several runs, in milliseconds.
+/// Calls `run` several times. Returns the shortest time, in milliseconds.
 #[cfg(any(feature = "week1-day1", feature = "week1-day3"))]
 fn milliseconds<T>(mut run: impl FnMut() -> T) -> f64 {
     let times = (0..7).map(|_| {

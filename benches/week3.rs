@@ -44,7 +44,7 @@ fn append(cache: &mut impl KvCache, sequence: usize, n: usize) {
     }
 }
 
-/// Returns the best time in milliseconds of a step's attention over each cache. Runs alternate.
+/// Runs a step's attention over both caches in turns. Returns the shortest time of each in ms.
 fn times<A: KvCache, B: KvCache>(threads: usize, one: &A, other: &B, rows: &[Row]) -> [f64; 2] {
     let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
     let plan = Plan { kernels, attention, team: Team::new(threads) };

@@ -15,7 +15,7 @@ use tiny_llm::{
 /// The size of SmolLM's vocabulary.
 const TOKENS: usize = 49_152;
 const ANSWERS: usize = 40;
-/// The most tokens of an answer.
+/// Maximum number of tokens in an answer.
 const LENGTH: usize = 120;
 
 /// Returns a vocabulary of bytes, pieces of JSON, and random words, some after a space.

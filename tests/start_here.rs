@@ -1,4 +1,4 @@
-//! What a plain `cargo test` says: it is green, nothing was checked, and this is how to begin.
+//! A plain `cargo test` runs this. It prints that nothing was checked, and how to begin.
 
 fn main() {
     let day_chosen = cfg!(any(

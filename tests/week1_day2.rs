@@ -32,12 +32,12 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week1_day2")
 }
 
-/// The tables of a case, so that no later task depends on task 1.
+/// Returns the RoPE tables of a case, so that no later task depends on task 1.
 fn tables(case: &Case) -> RopeTables {
     RopeTables { cos: case.tensor("cos"), sin: case.tensor("sin") }
 }
 
-/// Tables for head size 8 and positions 0 to 319.
+/// Returns RoPE tables for head size 8 and positions 0 to 319.
 fn long_tables() -> RopeTables {
     tables(&fixtures().case("task_2_interleaved/offset"))
 }
@@ -46,7 +46,7 @@ fn long_tables() -> RopeTables {
 
 type Rope = fn(&Tensor, &RopeTables, usize) -> Tensor;
 
-/// One of the two functions and its name, so that messages say which one is checked.
+/// One of RoPE's two forms: its function, and the name that messages use for it.
 #[derive(Clone, Copy)]
 struct Form {
     name: &'static str,
@@ -60,7 +60,7 @@ fn check_form(form: Form, case: &str) {
     case.check("output", &(form.rope)(&case.tensor("x"), &tables(&case), case.count("offset")));
 }
 
-/// Row 0 of every head is at position 0, where nothing is rotated.
+/// Checks row 0 of every head. It is at position 0, where nothing is rotated.
 #[track_caller]
 fn check_position_0_is_the_identity(form: Form) {
     let x = random(21, &[2, 3, 4, 8]);
@@ -69,8 +69,8 @@ fn check_position_0_is_the_identity(form: Form) {
     assert_close(&what, &rows_0(&(form.rope)(&x, &long_tables(), 0)), &rows_0(&x), 0.0);
 }
 
-/// A rotation keeps the length of each pair. `pair(i)` returns the indices of pair `i` in a head of
-/// size 8.
+/// Checks that a rotation keeps the length of each pair. `pair(i)` returns the indices of pair `i`
+/// in a head of size 8.
 #[track_caller]
 fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) {
     let x = random(22, &[5, 8]);
@@ -85,7 +85,7 @@ fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) 
     assert_close(&what, &length(&(form.rope)(&x, &long_tables(), 7)), &length(&x), 2e-6);
 }
 
-/// The dot product of a query at position p and a key at position s depends only on p − s.
+/// Checks that the score of a query at position p and a key at s depends only on p − s.
 #[track_caller]
 fn check_scores_depend_on_the_distance(form: Form) {
     let (q, k) = (random(23, &[1, 8]), random(24, &[1, 8]));
@@ -142,7 +142,7 @@ fn check_an_offset_is_a_shift(form: Form) {
     );
 }
 
-/// Rotates every pair by 90°, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
+/// Checks rotations by 90° of every pair, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
 #[track_caller]
 fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) {
     for (rows, size) in [(1, 2), (1, 6), (1, 8), (1, 64), (1, 128), (130, 4)] {
@@ -189,7 +189,7 @@ fn check_short_tables_are_refused(form: Form) {
     assert_panics(&what, || (form.rope)(&x, &tables, 3));
 }
 
-/// Inputs without rows, and any number of leading axes.
+/// Checks inputs without rows, and inputs with any number of leading axes.
 fn check_any_shape(form: Form) {
     let tables = long_tables();
     for shape in [&[2, 3, 0, 8][..], &[0, 8], &[0, 3, 4, 8]] {

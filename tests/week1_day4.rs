@@ -50,8 +50,8 @@ fn task_1_rms_norm_of_values_around_1000() {
     check_rms_norm("huge");
 }
 
-/// Several values of eps in one answer: with only one, a different eps and a lower bound on eps
-/// look the same.
+/// Checks several values of eps in one answer. With one value, using a different eps and using it
+/// as a lower bound look the same.
 #[test]
 fn task_1_rms_norm_of_small_values_uses_its_own_eps() {
     let fixtures = fixtures();

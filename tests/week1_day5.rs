@@ -48,7 +48,7 @@ fn tokens(case: &Case) -> Array2<u32> {
     case.integers("tokens").mapv(|t| t as u32).into_dimensionality().expect("tokens are [B, L]")
 }
 
-/// The block of a case, with the projections changed by `change`.
+/// Returns the transformer block of a case. `change` is applied to each of its weights and biases.
 fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlock {
     let get = |name: &str| change(name, case.tensor(name));
     let eps = case.scalar("eps") as f32;
@@ -96,7 +96,7 @@ fn check_block(family: &str) {
     assert_eq!(x, before, "forward must not change its input");
 }
 
-/// A whole model from the weights of a case; `config.json` is part of the case.
+/// Returns a whole model with the weights and the configuration of a case.
 fn model(case: &Case) -> Model {
     without_layers(true);
     let config =
@@ -114,8 +114,8 @@ fn model(case: &Case) -> Model {
     .expect("Model::build must find every weight")
 }
 
-/// Runs a decoder without layers, the shortest path to `Model::forward`. Tests of whole models run
-/// it first, so they report an unwritten task 3 before any other unwritten task.
+/// Runs a decoder without layers, which calls `Model::forward` with the least other code. Tests of
+/// whole models run it first, so they report an unwritten task 3 before any other unwritten task.
 fn without_layers(with_head: bool) -> Tensor {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
@@ -148,7 +148,7 @@ fn check_blocks() {
     ["llama", "qwen2", "qwen3"].into_iter().for_each(check_block);
 }
 
-/// All parts of a decoder, from day 1 on.
+/// Returns all parts that a decoder uses, from day 1 on.
 fn of_a_decoder() -> Vec<&'static Part> {
     let own = [parts::TABLES, parts::MASK, EMBEDDING, TRANSFORMER_BLOCK];
     parts::OF_A_BLOCK.into_iter().chain(own).collect()

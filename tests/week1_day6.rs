@@ -28,8 +28,8 @@ fn embedded_model() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"))
 }
 
-/// One line for each input and its outcome. All lines are compared and printed together, because
-/// each shows what the others leave open.
+/// One line for each input and its result. All lines are compared and printed together, because
+/// only several inputs together identify a mistake.
 #[derive(PartialEq)]
 struct Lines(Vec<String>);
 
@@ -50,8 +50,8 @@ fn limits(max_new_tokens: usize, context: usize, stop_tokens: &[u32]) -> Limits 
     Limits { max_new_tokens, context, stop_tokens: HashSet::from_iter(stop_tokens.iter().copied()) }
 }
 
-/// Returns the tokens that `generate` writes if `choose` returns those of `script`, and its reason
-/// to end.
+/// Returns the tokens that `generate` writes and its finish reason, if `choose` returns the tokens
+/// of `script` in turn.
 fn written(prompt: &[u32], script: &[u32], limits: &Limits) -> (Vec<u32>, FinishReason) {
     let (mut wants, mut found) = (script.iter(), Vec::new());
     let returned = generate(

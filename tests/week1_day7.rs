@@ -29,7 +29,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week1_day7")
 }
 
-/// The values of a 1-D tensor of a case.
+/// Returns the values of a 1-D tensor of a case.
 fn row(case: &Case, name: &str) -> Vec<f32> {
     case.tensor(name).into_raw_vec_and_offset().0
 }
@@ -38,8 +38,8 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&id| id as u32).collect()
 }
 
-/// Runs `step(logits, value)` for each value of the case's list `name`, and compares the results,
-/// one row each.
+/// Runs `step(logits, value)` for each value of the case's list `name`. Compares the resulting
+/// logits, one row for each value.
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     let logits = row(case, "logits");
@@ -66,13 +66,13 @@ fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
 }
 
-/// Compares logits, or a token, after one step. The property names the input.
+/// Compares the logits, or the token, after one step. `property` describes the input.
 #[track_caller]
 fn check_hand<T: PartialEq + fmt::Debug>(property: &str, found: T, expected: T) {
     assert!(found == expected, "{property}\n  found    {found:?}\n  expected {expected:?}");
 }
 
-/// Runs `action`. If it panics, prints `why` it must not before the panic's message.
+/// Runs `action`. If it panics, prints `why` it must not panic, before the panic's message.
 fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     panics::catch(action).unwrap_or_else(|panic| {
         println!("{why}");
@@ -80,7 +80,7 @@ fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Logits 0, 1, 0, 1, …, enough that an unstable sort reorders equal ones.
+/// Returns the logits 0, 1, 0, 1, …, so many that an unstable sort reorders equal ones.
 fn alternating() -> Vec<f32> {
     (0..1000).map(|i| (i % 2) as f32).collect()
 }
@@ -97,8 +97,8 @@ fn left(logits: &[f32]) -> String {
     }
 }
 
-/// Compares a step on unusually long rows or extreme numbers. Without diagnosis: many mistakes give
-/// the same result for such rows.
+/// Compares the logits after a step on unusually long rows or extreme numbers. Names no likely
+/// mistake, because many give the same result for such rows.
 #[track_caller]
 fn check_left(step: &str, found: &[f32], expected: impl Fn(usize) -> f32) {
     for (token, found) in found.iter().enumerate() {

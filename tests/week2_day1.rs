@@ -44,12 +44,12 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day1")
 }
 
-/// Plain kernels, one thread and day 1's attention, so that no later day is needed.
+/// Returns a plan with plain kernels, one thread and day 1's attention. It needs no later day.
 fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// Like [`Case::check`], with a line that says what was run.
+/// Works like [`Case::check`]. On failure, also prints `how` the model was run.
 #[track_caller]
 fn check_run(case: &Case, output: &str, found: &Tensor, how: &str) {
     case.check_noting(output, found, &format!("\n  run as   {how}"));
@@ -66,8 +66,8 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// Returns a cache with the first five positions of the case, written in a model's order: position
-/// by position, all layers of each.
+/// Returns a cache with the first five positions of the case. They are written in the order in
+/// which a model writes: position by position, all layers of each.
 fn filled(case: &Case, cache_type: CacheType) -> DenseCache {
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
     let row = |x: &Tensor, layer: usize, sequence: usize, position: usize| -> Vec<f32> {
@@ -93,7 +93,7 @@ fn filled(case: &Case, cache_type: CacheType) -> DenseCache {
     cache
 }
 
-/// Returns all runs of five positions, `[layers, sequences, H, 5, D]`: keys and values.
+/// Returns the keys and values of positions 0 to 4, each `[layers, sequences, H, 5, D]`.
 fn read(cache: &DenseCache) -> (Tensor, Tensor) {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for layer in 0..SHAPE.layers {
@@ -137,7 +137,7 @@ fn check_every_place(cache_type: CacheType, name: &str) {
     );
 }
 
-/// Cuts keys and values into runs of these lengths, as a cache may return them.
+/// Cuts keys and values into runs of `lengths` positions, as a cache may return them.
 fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> Vec<Run<'a>> {
     let mut start = 0;
     let part = |cells: Cells<'a>, start: usize, len: usize| match cells {
@@ -152,8 +152,8 @@ fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> V
     lengths.iter().map(run).collect()
 }
 
-/// Runs `attend_two_pass` on a case, over runs of these lengths. `out` is filled with 7 before the
-/// call.
+/// Runs `attend_two_pass` on a case, over runs of `lengths` positions. `out` is filled with 7
+/// before the call.
 fn attention_over(case: &Case, keys: Cells, values: Cells, lengths: &[usize]) -> Tensor {
     let q = case.tensor("q");
     let d = q.shape()[1];
@@ -190,7 +190,7 @@ fn check_attentions() {
     task_2_attend_is_causal_within_each_sequence();
 }
 
-/// Returns the model of a case, with weights in f32.
+/// Returns the model of a case, with f32 weights.
 fn model(case: &Case, layout: RopeLayout) -> Model {
     let config =
         ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
@@ -238,12 +238,12 @@ fn tokens(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&token| token as u32).collect()
 }
 
-/// Runs one sequence in chunks of these lengths. Returns the logits of every row, `[L, V]`.
+/// Runs one sequence in chunks of `chunks` rows. Returns the logits of every row, `[L, V]`.
 fn forward_in(model: &Model, tokens: &[u32], chunks: &[usize], cache_type: CacheType) -> Tensor {
     forward_with(&mut Workspace::default(), model, tokens, chunks, cache_type)
 }
 
-/// Like [`forward_in`], with a workspace that other passes may have used.
+/// Works like [`forward_in`], with a workspace that other passes may have used.
 fn forward_with(
     work: &mut Workspace,
     model: &Model,
@@ -295,7 +295,7 @@ fn splits() -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// Returns the row of `logits` at a position, `[V]`.
+/// Returns the logits `[V]` of a position, which is a row of `logits`.
 fn at(logits: &Tensor, position: usize) -> Tensor {
     logits.index_axis(Axis(0), position).to_owned()
 }

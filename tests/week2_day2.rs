@@ -50,7 +50,7 @@ fn assert_lines(what: &str, lines: impl IntoIterator<Item = (String, String)>) {
     assert_answer(what, &Lines(found), &Lines(expected));
 }
 
-/// Runs `action` on untrusted bytes, which must give a value or an error, but no panic.
+/// Runs `action` on untrusted bytes. It may return a value or an error, but must not panic.
 #[track_caller]
 fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
     panics::catch(action).unwrap_or_else(|panic| {
@@ -66,8 +66,8 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Returns the value that `read` returns and the reader's position, or "an error", because the
-/// wording of errors is free.
+/// Returns a text: the value that `read` returns and the reader's position, or "an error", because
+/// the wording of errors is free.
 #[track_caller]
 fn outcome<'a, T: fmt::Debug>(
     what: &str,
@@ -81,7 +81,7 @@ fn outcome<'a, T: fmt::Debug>(
     }
 }
 
-/// The error must be one line that names the file and all of `parts`.
+/// Checks that the error is one line that names the file and all of `parts`.
 #[track_caller]
 fn assert_says(what: &str, error: &anyhow::Error, parts: &[&str]) {
     let message = format!("{error:#}");
@@ -94,7 +94,7 @@ fn assert_says(what: &str, error: &anyhow::Error, parts: &[&str]) {
     }
 }
 
-/// Reading these bytes must fail with a message that mentions all of `parts`.
+/// Checks that `read` fails on `bytes` with a message that mentions all of `parts`.
 #[track_caller]
 fn refused<'a, T: fmt::Debug>(
     what: &str,
@@ -128,7 +128,7 @@ fn text(json: &Json) -> String {
     json.as_str().expect("a text").to_owned()
 }
 
-/// Appends other bytes, so that reading too far gives numbers, not an error.
+/// Appends other bytes, so that reading too far returns numbers, not an error.
 fn followed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().chain(1..=64).collect()
 }
@@ -137,7 +137,7 @@ fn string(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// A metadata entry with a value of these bytes.
+/// Returns the bytes of a metadata entry: the key, the type of the value, and the value.
 fn entry(key: &str, type_id: u32, value: &[u8]) -> Vec<u8> {
     [&string(key)[..], &type_id.to_le_bytes(), value].concat()
 }

@@ -30,7 +30,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day3")
 }
 
-/// Dequantizes the blocks of a case. Weights that are not written stay NaN.
+/// Dequantizes the blocks of a case, and compares the weights. Unwritten weights stay NaN.
 #[track_caller]
 fn check_dequantize<const BYTES: usize>(
     case: &str,
@@ -73,7 +73,7 @@ fn check_quantize<const BYTES: usize>(
     case.check("integers", &tensor(&[blocks.len(), 32], integers));
 }
 
-/// Returns weight `i`'s four bits in the last 16 bytes of a block.
+/// Returns the four bits of weight `i`, which are in the last 16 bytes of a block.
 fn four_bits(block: &[u8], i: usize) -> u8 {
     block[block.len() - 16 + i % 16] >> (i / 16 * 4) & 15
 }
@@ -243,8 +243,8 @@ fn task_3_quantize_q5_0_multiplies_by_inverse_scale_in_f32() {
 
 // Task 4: the error
 
-/// 31 equal weights and a largest one, at any index: the scale is exact, so all weights must come
-/// back unchanged. The scale can be any power of two.
+/// Checks 31 equal weights and a largest one, at any index. The scale is exact, so all weights must
+/// come back unchanged. The scale can be any power of two.
 #[track_caller]
 fn check_largest<const BYTES: usize>(
     largest: f32,
@@ -285,7 +285,7 @@ fn task_3_quantize_q5_0_with_largest_weight_at_any_index() {
     check_largest(-16.0, q5_0::quantize, q5_0::dequantize);
 }
 
-/// Blocks whose scale is 0, byte by byte: zeros, and weights so small that the scale rounds to 0.
+/// Checks the bytes of blocks whose scale is 0: zeros, and weights so small that it rounds to 0.
 #[track_caller]
 fn check_without_scale<const BYTES: usize>(
     quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
@@ -313,7 +313,7 @@ fn task_1_quantize_q8_0_with_zero_scale() {
     check_without_scale(q8_0::quantize, |_| [0; q8_0::BYTES]);
 }
 
-/// The scale is the weight divided by a negative number.
+/// Returns the scale's sign bit. The scale is the weight `x` divided by a negative number.
 fn sign_of_the_scale(x: f32) -> u8 {
     if x.is_sign_positive() { 0x80 } else { 0 }
 }

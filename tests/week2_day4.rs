@@ -26,7 +26,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day4")
 }
 
-/// Returns the bytes of a case, in pieces of `N`.
+/// Returns an input of a case as arrays of `N` bytes.
 fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
     let bytes: Vec<u8> =
         case.integers(name).iter().map(|&byte| u8::try_from(byte).expect("a byte")).collect();
@@ -35,7 +35,7 @@ fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
     pieces.to_vec()
 }
 
-/// Returns the rows of a tensor `[n, N]`.
+/// Returns the rows of a tensor `[n, N]` as arrays.
 fn rows<const N: usize>(x: &Tensor) -> Vec<[f32; N]> {
     x.outer_iter()
         .map(|row| row.iter().copied().collect::<Vec<_>>().try_into().expect("N values in a row"))
@@ -46,7 +46,7 @@ fn of_bytes<'a>(shape: &[usize], bytes: impl IntoIterator<Item = &'a u8>) -> Ten
     tensor(shape, bytes.into_iter().map(|&byte| f32::from(byte)).collect())
 }
 
-/// Dequantizes the blocks of a case. Weights that are not written stay NaN.
+/// Dequantizes the blocks of a case, and compares the weights. Unwritten weights stay NaN.
 #[track_caller]
 fn check_dequantize<const BYTES: usize>(
     case: &str,
@@ -64,8 +64,8 @@ fn check_dequantize<const BYTES: usize>(
     case.check("weights", &tensor(&[blocks.len(), 256], weights));
 }
 
-/// Compares the quantization error of a case's weights: at most 2 % more than with llama.cpp's
-/// quantizer.
+/// Checks that the quantization error of a case's weights is at most 2 % larger than that of
+/// llama.cpp's quantizer.
 #[track_caller]
 fn check_errors<const BYTES: usize>(
     case: &str,
@@ -100,7 +100,7 @@ fn check_errors<const BYTES: usize>(
     );
 }
 
-/// Computed here, so that day 3 is not needed.
+/// Returns the relative error, computed here so that day 3 is not needed.
 fn relative_error_of(x: &Tensor, y: &[f32]) -> f32 {
     let squares = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
     let difference = squares(&mut x.iter().zip(y).map(|(&x, &y)| f64::from(x) - f64::from(y)));
@@ -117,7 +117,7 @@ fn check_scales(fixtures: &Fixtures) {
     case.check("minimums", &of_bytes(&shape, found.iter().flat_map(|(_, minimums)| minimums)));
 }
 
-/// Checks that no other integer comes closer, with the scales as `stored`.
+/// Checks that no other integer comes closer to weight `i`, with the scales as `stored`.
 #[track_caller]
 fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f32; 2]) {
     let reached = x.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]));

@@ -41,7 +41,7 @@ fn numbers(case: &Case, name: &str) -> Vec<f32> {
     case.tensor(name).iter().copied().collect()
 }
 
-/// Applies `row` to each row of a case's `rows`.
+/// Applies `row` to the bytes of each row in a case. Returns the results.
 fn of_rows(case: &Case, row: impl Fn(&[u8]) -> f32) -> Tensor {
     let rows = case.integers("rows");
     let (bytes, n) = (bytes(case, "rows"), rows.shape()[0]);
@@ -58,7 +58,7 @@ fn ones() -> Vec<u8> {
     [[0x00, 0x3c].as_slice(), &[0x99; 16]].concat().repeat(64)
 }
 
-/// Activations with one block of 32 zeros, whose scale is then 0.
+/// Checks activations that contain one block of 32 zeros. The scale of this block must not matter.
 #[track_caller]
 fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
     let values: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
@@ -81,7 +81,7 @@ fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
     }
 }
 
-/// Unpacks Q8_0 blocks.
+/// Unpacks the Q8_0 blocks in `bytes` to `row`.
 fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
     row.fill(Unpacked::default());
     for (b, block) in bytes.chunks_exact(34).enumerate() {

@@ -59,7 +59,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     case.check("products", &tensor(&[n], out));
 }
 
-/// Rows and activations with zeros anywhere, and rows with any number of blocks.
+/// Checks rows and activations with zeros anywhere, and rows with any number of blocks.
 #[track_caller]
 fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
     check(rung, case, tensor_type);
@@ -131,7 +131,7 @@ fn task_1_q8_0_extreme_values() {
     check(Rung::Avx2, "task_1_q8_0/extremes", TensorType::Q8_0);
 }
 
-/// Activations or weights with one zero block. The other blocks must count.
+/// Checks activations or weights with one zero block. The other blocks must still count.
 #[track_caller]
 fn check_around_zeros(rung: Rung) {
     assert!(
@@ -185,7 +185,7 @@ fn task_4_q8_0_with_one_zero_block() {
     check_around_zeros(Rung::Neon);
 }
 
-/// Activations that are NaN or infinite have a scale of NaN. Their integers don't matter.
+/// Checks activations that are NaN or infinite. Their scale is NaN. Their integers don't matter.
 #[track_caller]
 fn check_scale_of_nan(rung: Rung) {
     assert!(
@@ -277,7 +277,7 @@ fn task_5_q4_k_extreme_values() {
 
 // Task 3: rows distributed over threads
 
-/// Rows, width, and the size of a tile.
+/// Rows and columns of an output, and the rows and columns of a tile.
 type Cut = (usize, usize, (usize, usize));
 
 /// Random inputs for each grading. `cargo course grade` compares the answers in another process.

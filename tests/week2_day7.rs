@@ -68,7 +68,7 @@ fn check_absorb(case: &str) {
     }
 }
 
-/// 600 positions with equal keys, in one run or forty. Only one value is 1, the others are 0.
+/// Checks attention over 600 equal keys, in one run or forty. One value is 1, all others are 0.
 #[track_caller]
 fn check_every_position(what: &str, attend: impl Fn(&[Run<'_>]) -> Vec<f32>) {
     let keys = [0.0; 600];
@@ -105,7 +105,7 @@ fn check_every_absorb() {
         .for_each(check_absorb);
 }
 
-/// Keys and values of a case, as a cache would store them.
+/// Keys and values of a case, in the form in which a cache stores them.
 struct Stored {
     keys: (Vec<f32>, Vec<f16>),
     values: (Vec<f32>, Vec<f16>),
@@ -157,11 +157,11 @@ fn cells(numbers: &(Vec<f32>, Vec<f16>), range: Range<usize>, half: bool) -> Cel
     if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
 }
 
-/// Contents of the output before the call, which must not matter. NaN, because the first factor is
-/// 0 and would hide any other number.
+/// The contents of the output before the call, which must not matter. They are NaN, because the
+/// first factor is 0, and 0 times any other number would hide it.
 const BEFORE: f32 = f32::NAN;
 
-/// Returns the output of `attend`, which was filled with [`BEFORE`].
+/// Fills an output of `n` numbers with [`BEFORE`], calls `attend` on it, and returns it.
 #[track_caller]
 fn whatever_was_there(n: usize, attend: impl Fn(&mut [f32])) -> Vec<f32> {
     let [over_zeros, out] = [0.0, BEFORE].map(|before| {
@@ -182,7 +182,7 @@ fn whatever_was_there(n: usize, attend: impl Fn(&mut [f32])) -> Vec<f32> {
     out
 }
 
-/// Attention of `n` queries `[n, D]` over a single position. Its value `[D]` is the result of each.
+/// Attention of `n` queries `[n, D]` over one position. Each result is that position's value `[D]`.
 struct OnePosition {
     q: Vec<f32>,
     key: Vec<f32>,

@@ -18,17 +18,17 @@ mod serving;
 use tiny_llm::week3::scheduler::{Load, Scheduler, share_prompts, take_turns};
 use tiny_llm_harness::check;
 
-/// A decoding request that has had no row for `waited` steps.
+/// Returns the load of a decoding request that has had no row for `waited` steps.
 fn decoding(waited: usize) -> Load {
     Load { left: 1, decoding: true, waited }
 }
 
-/// A request with `left` tokens of its prompt left.
+/// Returns the load of a request that has `left` tokens of its prompt left to compute.
 fn prompt(left: usize) -> Load {
     Load { left, decoding: false, waited: 0 }
 }
 
-/// Whole numbers below `n`, drawn from a seed.
+/// Returns a function that, for an argument `n`, returns a random whole number below `n`.
 fn random(seed: u64) -> impl FnMut(usize) -> usize {
     // SplitMix64, so that a test of the scheduler needs no task of week 1.
     let mut state = seed;
@@ -41,7 +41,7 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Name, loads, rows, shares before, shares after.
+/// Name, loads, rows, shares before the call, shares after it.
 type Shares<'a> = (&'a str, &'a [Load], usize, &'a [usize], &'a [usize]);
 
 // Task 1
@@ -126,7 +126,7 @@ fn task_1_share_prompts_serves_oldest_first() {
     }
 }
 
-/// For any load, the budget is kept, and no row is left over while a request could use it.
+/// With any loads, the rows stay within the budget. None is left while a request could use it.
 #[test]
 fn task_1_rows_neither_exceed_nor_waste_the_budget() {
     let mut below = random(1);
@@ -159,7 +159,7 @@ fn task_1_rows_neither_exceed_nor_waste_the_budget() {
 #[test]
 fn task_2_take_turns_serves_longest_waiting_first() {
     let d = decoding;
-    // In the engine each has one token left; whose turn it is does not depend on that.
+    // In the engine, each has one token left. The order of turns does not depend on this number.
     let many = |waited, left| Load { left, ..decoding(waited) };
     let cases: [Shares<'_>; 10] = [
         ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
@@ -199,7 +199,7 @@ fn task_2_take_turns_serves_longest_waiting_first() {
     }
 }
 
-/// `n` requests, `rows` rows a step: each has a row at least every `⌈n / rows⌉` steps.
+/// `n` requests share `rows` rows a step. Each gets a row at least every `⌈n / rows⌉` steps.
 #[test]
 fn task_2_take_turns_is_starvation_free() {
     for n in 1..=9 {
@@ -232,7 +232,7 @@ fn task_2_take_turns_is_starvation_free() {
     }
 }
 
-/// Many decoding requests and a stream of prompts: each gets what the scheduler guarantees.
+/// With many decoding requests and a stream of prompts, each request gets its guaranteed rows.
 #[test]
 fn task_2_shares_with_random_loads() {
     let places = 16;
@@ -273,7 +273,8 @@ fn task_2_shares_with_random_loads() {
                 load.waited = if rows == 0 { load.waited + 1 } else { 0 };
                 load.left -= rows;
                 if load.left == 0 {
-                    // Its prompt is done, or it has a new token: the next row.
+                    // The prompt is computed, or there is a new token. Either way, the next row
+                    // decodes.
                     (load.decoding, load.left) = (true, 1);
                 }
                 assert!(
@@ -292,7 +293,7 @@ fn task_2_shares_with_random_loads() {
 
 // Task 3
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week3_day2.rs"]
 mod fresh;

@@ -50,7 +50,7 @@ mod task_3;
 #[path = "week3_day3/task_4.rs"]
 mod task_4;
 
-/// Numbers that look random, the same on every machine.
+/// Random numbers that are the same on every machine.
 struct Draws(u64);
 
 impl Draws {
@@ -68,8 +68,8 @@ fn check_pool() {
     task_1_can_allocate_up_to_the_last_page();
 }
 
-/// Four layers, two heads of five numbers, three sequences: all different, so that none can be
-/// mistaken for another.
+/// Four layers, two heads of five numbers, and three sequences. All these numbers differ, so that
+/// none can be mistaken for another.
 const SHAPE: CacheShape =
     CacheShape { layers: 4, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 5 };
 
@@ -77,14 +77,14 @@ fn cache(pages: usize) -> PagedCache {
     PagedCache::new(SHAPE, TILE, pages, CacheType::F32)
 }
 
-/// A unique number for each text, layer, head, position and dimension. `text` distinguishes
-/// versions of a position.
+/// Returns a unique number for each text, layer, head, position and element `d`. Different texts
+/// represent different versions of a position.
 fn number(text: usize, layer: usize, head: usize, position: usize, d: usize) -> f32 {
     (((text * SHAPE.layers + layer) * SHAPE.kv_heads + head) * 512 + position) as f32
         + d as f32 * 0.125
 }
 
-/// The keys of a position for all heads; its values are these less 0.0625.
+/// Returns the keys of a position for all heads. The values are 0.0625 less.
 fn row(text: usize, layer: usize, position: usize) -> Vec<f32> {
     (0..SHAPE.kv_heads)
         .flat_map(|head| (0..SHAPE.head_dim).map(move |d| number(text, layer, head, position, d)))
@@ -95,7 +95,7 @@ fn values(keys: &[f32]) -> Vec<f32> {
     keys.iter().map(|x| x - 0.0625).collect()
 }
 
-/// Writes positions of a sequence as a model does: layer by layer, then counts them.
+/// Writes `n` positions to a sequence as a model does: layer by layer. Then advances over them.
 fn append(cache: &mut PagedCache, sequence: usize, text: usize, n: usize) {
     let start = cache.len(sequence);
     for layer in 0..SHAPE.layers {
@@ -116,7 +116,7 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// Passes if a sequence holds the numbers of these texts: `texts[position]` is the text of a
+/// Checks that a sequence holds the numbers of these texts. `texts[position]` is the text of a
 /// position.
 #[track_caller]
 fn holds(what: &str, cache: &PagedCache, sequence: usize, texts: &[usize]) {
@@ -140,13 +140,13 @@ fn holds(what: &str, cache: &PagedCache, sequence: usize, texts: &[usize]) {
     }
 }
 
-/// The pages of all sequences, and how many are free.
+/// Returns the pages of each sequence, and the number of free pages.
 fn pages(cache: &PagedCache) -> (Vec<Vec<usize>>, usize) {
     let table = |s| cache.table(s).iter().map(Page::index).collect();
     ((0..cache.shape().sequences).map(table).collect(), cache.pool().num_free())
 }
 
-/// A script of the oracle: tables after each line, and what each sequence holds in the end.
+/// Runs a script of the oracle. Compares the tables after each step, and the contents at the end.
 #[track_caller]
 fn check_script(name: &str) {
     let fixtures = Fixtures::open("week3_day3");
@@ -204,7 +204,7 @@ fn script(case: &Case) {
     }
 }
 
-/// Three layers of random weights: eight query heads on two key and value heads of 8.
+/// Returns a model of three layers with random weights: eight query heads, two KV heads of 8.
 fn model() -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 16, "num_hidden_layers": 3,
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24,
@@ -226,7 +226,7 @@ fn model() -> Arc<Model> {
     Arc::new(build(config, &rope, 256, &mut matrix).expect("build must find every weight"))
 }
 
-/// Nothing of week 2's later days is needed.
+/// Returns a plan that needs no code of week 2's later days.
 fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
@@ -242,7 +242,7 @@ fn shape_of(model: &Model, sequences: usize) -> CacheShape {
     }
 }
 
-/// Four prompts, each to be continued by 60 tokens that are drawn: 80, 93, 70 and 65 positions.
+/// Returns four requests for 60 sampled tokens each, with 80, 93, 70 and 65 positions in total.
 fn requests() -> Vec<Request> {
     let prompt = |i: usize, n: usize| (0..n).map(|p| ((p * 7 + i * 13) % 50) as u32).collect();
     [20, 33, 10, 5]
@@ -259,7 +259,7 @@ fn requests() -> Vec<Request> {
         .collect()
 }
 
-/// The results of the requests.
+/// The results of all requests, and the counts of the engine.
 #[derive(Debug, Default)]
 struct Came {
     answers: BTreeMap<RequestId, Vec<u32>>,
@@ -269,7 +269,8 @@ struct Came {
     gaps: BTreeMap<RequestId, Gap>,
 }
 
-/// The gap between two tokens of a request: rows of the steps after the first, up to the second.
+/// A request's longest gap between two tokens so far. A gap has the rows of the steps after the
+/// first of the tokens, up to the second.
 #[derive(Debug, Default)]
 struct Gap {
     tokens: usize,
@@ -277,8 +278,8 @@ struct Gap {
     longest: u64,
 }
 
-/// Runs the four requests over a cache. After each step, the running requests must be older than
-/// the waiting ones.
+/// Runs the four requests on `cache`. Checks after each step that the running requests are older
+/// than the waiting ones.
 #[track_caller]
 fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engine<C>) {
     run_with(what, model, cache, EngineOptions::default())
@@ -329,7 +330,7 @@ fn run_with<C: EngineCache>(
         );
     }
     (came.preempted, came.rows) = (engine.counts().preempted, engine.counts().rows);
-    // Every place can be taken again.
+    // Every slot and page can be used again.
     for request in &requests()[1..] {
         let (prompt, max_new_tokens) = (request.prompt[..5].to_vec(), 2);
         engine

@@ -63,7 +63,7 @@ fn lists(json: &Json) -> Vec<Vec<usize>> {
     json.as_array().expect("a list").iter().map(list).collect()
 }
 
-/// The state of readers: softmaxes `[R, G]` and sums `[R, G, D]`.
+/// The states of all readers: softmaxes `[R, G]` and sums `[R, G, D]`.
 struct Held {
     softmax: Vec<OnlineSoftmax>,
     sums: Vec<f32>,
@@ -74,7 +74,7 @@ impl Held {
         Self { softmax: vec![OnlineSoftmax::default(); queries], sums: vec![0.0; queries * dim] }
     }
 
-    /// A reader for each range, each with `heads` heads: `q [R, G, D]`.
+    /// Returns a reader for each of the ranges `seen`, with `heads` heads each: `q [R, G, D]`.
     fn readers<'a>(
         &'a mut self,
         q: &'a [f32],
@@ -95,7 +95,7 @@ impl Held {
         .collect()
     }
 
-    /// `[R·G, D]`, divided.
+    /// Returns the sums divided by their totals, `[R·G, D]`.
     fn output(&self) -> Tensor {
         let dim = self.sums.len() / self.softmax.len();
         let rows = self.sums.chunks_exact(dim).zip(&self.softmax);
@@ -104,7 +104,7 @@ impl Held {
     }
 }
 
-/// Keys or values, as numbers of either type.
+/// Returns keys or values as f32 and as f16.
 fn both(x: &[f32]) -> (Vec<f32>, Vec<f16>) {
     (x.to_vec(), x.iter().map(|&x| f16::from_f32(x)).collect())
 }
@@ -160,11 +160,11 @@ fn check_read() {
         .for_each(check_read_run);
 }
 
-/// Pages with given tables, which count how often they are read.
+/// A cache with given page tables. It counts how many pages and positions are read.
 struct Tables {
     shape: CacheShape,
     page_len: usize,
-    /// `[P, H, page_len, D]`
+    /// `[P, H, page_len, D]`, like `values`.
     keys: Vec<f32>,
     values: Vec<f32>,
     tables: Vec<Vec<usize>>,
@@ -189,7 +189,7 @@ impl Tables {
         }
     }
 
-    /// Pages and positions that were read since the last time, in all heads.
+    /// Returns the pages and positions that were read since the last call, summed over all heads.
     fn reads(&self) -> (usize, usize) {
         (self.pages_read.swap(0, Relaxed), self.positions_read.swap(0, Relaxed))
     }
@@ -275,7 +275,7 @@ fn tables(tables: &[&[usize]]) -> Tables {
     }
 }
 
-/// Attention of a case's rows by `read_pages` alone, in the order of `arrange`.
+/// Computes attention of a case's rows with `read_pages`, in the order that `arrange` returns.
 fn by_pages(case: &Case, cache: &Tables) -> Tensor {
     let (rows, scale) = (lists(case.value("rows")), case.scalar("scale") as f32);
     let q = values(&case.tensor("q"));
@@ -343,7 +343,7 @@ fn plan(threads: usize) -> Plan {
     }
 }
 
-/// Three layers of random weights: eight query heads on two key and value heads of 16.
+/// Returns a model of three layers with random weights: eight query heads, two KV heads of 16.
 fn model() -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 3,
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 48,
@@ -369,8 +369,8 @@ fn token(sequence: usize, position: usize) -> u32 {
     ((position * 31 + sequence * 17 + position / 7) % 50) as u32
 }
 
-/// Logits of two texts after each pass. Their first 40 tokens are equal; `fork` shares them instead
-/// of computing them twice.
+/// Returns the logits of two texts after each pass. Their first 40 tokens are equal. `fork` shares
+/// these tokens instead of computing them twice.
 fn logits<C: KvCache>(
     model: &Model,
     threads: usize,

@@ -57,7 +57,7 @@ fn ids(value: &Json) -> Vec<u32> {
     list.iter().map(|id| id.as_u64().expect("a whole number") as u32).collect()
 }
 
-/// 64-bit numbers are strings in the fixtures.
+/// Returns a 64-bit number, which is a string in the fixtures.
 fn long(value: &Json) -> u64 {
     value.as_str().and_then(|text| text.parse().ok()).expect("a whole number")
 }
@@ -71,7 +71,7 @@ const NAMES: &Part = &Part {
     },
 };
 
-/// An index of pages of two tokens, a pool, and for each page the whole text up to its end.
+/// An index of pages of two tokens, a pool, and for each page the text up to the page's end.
 struct Shelf {
     index: PrefixIndex,
     pool: BlockPool,
@@ -89,7 +89,7 @@ impl Shelf {
         }
     }
 
-    /// Computes this text as a sequence does and inserts its pages into the index. Returns the
+    /// Allocates pages for `text` and inserts them into the index, as a sequence does. Returns the
     /// pages, or `None` if too few are free.
     fn compute(&mut self, text: &[u32]) -> Option<Vec<Page>> {
         let n = text.len() / PAGE;
@@ -111,14 +111,14 @@ impl Shelf {
         table.into_iter().for_each(|page| self.pool.release(page));
     }
 
-    /// Computes a text and releases its pages, so that only the index owns them.
+    /// Computes `text` and releases its pages, so that only the index owns them.
     fn leave(&mut self, text: &[u32]) {
         let table =
             self.compute(text).expect("allocate must return a page, because enough are free");
         self.release(table);
     }
 
-    /// The texts of the pages that `find` returns.
+    /// Returns the text of each page that `find` returns.
     #[track_caller]
     fn found(&mut self, text: &[u32]) -> Vec<Vec<u32>> {
         let found = check::assert_accepts(&format!("find({text:?})"), || self.index.find(text));
@@ -126,7 +126,7 @@ impl Shelf {
     }
 }
 
-/// Four useless hash functions. Pages must be found by their contents anyway.
+/// Four hash functions with many collisions. Pages must be found by their contents anyway.
 const BAD_HASHES: [(&str, HashPage); 4] = [
     ("always the same name", |_, _| 5),
     ("a name that ignores the pages before", |_, tokens| hash_page(0, tokens)),
@@ -136,13 +136,13 @@ const BAD_HASHES: [(&str, HashPage); 4] = [
     ("a name of two bits", |before, tokens| hash_page(before, tokens) & 3),
 ];
 
-/// A cache for one layer, one head and three sequences.
+/// Returns a cache for one layer, one head and three sequences.
 fn shared(pages: usize, capacity: usize) -> SharedCache {
     let shape = CacheShape { layers: 1, sequences: 3, kv_heads: 1, capacity, head_dim: 4 };
     SharedCache::new(PagedCache::new(shape, TILE, pages, CacheType::F32), 1, hash_page)
 }
 
-/// Computes tokens of a sequence: the keys and values of a token are its number.
+/// Computes a sequence up to the end of `tokens`. The keys and values of a token are its id.
 fn compute(cache: &mut SharedCache, sequence: usize, tokens: &[u32]) {
     let start = cache.len(sequence);
     assert!(
@@ -157,7 +157,7 @@ fn compute(cache: &mut SharedCache, sequence: usize, tokens: &[u32]) {
     cache.remember(sequence, tokens);
 }
 
-/// The tokens that a sequence's positions hold.
+/// Returns the tokens that a sequence's positions hold.
 fn held(cache: &SharedCache, sequence: usize) -> Vec<u32> {
     let mut tokens = Vec::new();
     for run in cache.runs(0, sequence, 0, 0..cache.len(sequence)) {
@@ -188,18 +188,18 @@ fn model(family: &str) -> Arc<Model> {
 }
 
 fn plan() -> Arc<Plan> {
-    // Nothing of week 2's later days is needed.
+    // Needs no code of week 2's later days.
     let attention = AttentionKind::TwoPass;
     Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) })
 }
 
-/// A prompt of `len` random tokens.
+/// Returns a prompt of `len` random tokens.
 fn prompt(seed: u64, len: usize) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     (0..len).map(|_| (rng.next_u64() % 37) as u32).collect()
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week3_day5.rs"]
 mod fresh;

@@ -94,12 +94,12 @@ fn same_rate(what: &str, found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{what}\n  found    {found}\n  expected {expected}");
 }
 
-/// One of two unrelated models with the same 37 tokens, which seldom agree.
+/// Returns one of two unrelated models with the same 37 tokens, which seldom agree.
 fn model(family: &str) -> Arc<Model> {
     altered(family, &|_, x| x)
 }
 
-/// The same model with each weight altered.
+/// Returns the model `family` with each weight changed by `alter(index, weight)`.
 fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case(&format!("task_4_engine/{family}"));
@@ -117,13 +117,13 @@ fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
 }
 
 fn session(model: Arc<Model>, context: usize) -> Session {
-    // Nothing of week 2's later days is needed.
+    // The plan needs no code of week 2's later days.
     let plan =
         Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
     Session::new(model, Arc::new(plan), context, CacheType::F32)
 }
 
-/// Prompts of the models and their greedy continuations.
+/// Returns the fixture's prompts for a model, each with its greedy continuation.
 fn texts(family: &str) -> Vec<(Vec<u32>, Vec<u32>)> {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case(&format!("task_4_engine/{family}"));
@@ -144,7 +144,7 @@ fn tokens(drafts: &[Draft]) -> Vec<u32> {
     drafts.iter().map(|draft| draft.token).collect()
 }
 
-/// Proposes the tokens that a test's closure returns.
+/// A drafter that proposes the tokens that its closure returns.
 struct Scripted<F>(F);
 
 impl<F: FnMut(&[u32], usize) -> Vec<u32>> Drafter for Scripted<F> {
@@ -160,7 +160,7 @@ impl<F: FnMut(&[u32], usize) -> Vec<u32>> Drafter for Scripted<F> {
     }
 }
 
-/// Rows and drafts are almost free, so each pass has as many drafts as allowed.
+/// Returns a draft length that is always `max`, because rows and drafts are almost free.
 fn always(max: usize) -> DraftLength {
     DraftLength::new(max, Costs { row: 1e-9, draft: 0.0 })
 }
@@ -184,7 +184,7 @@ fn step<D: Drafter>(
     .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week3_day6.rs"]
 mod fresh;

@@ -72,7 +72,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week3_day7")
 }
 
-/// Bytes, which are texts of one character each in the fixtures.
+/// Returns bytes, which the fixtures store as a text of one character per byte.
 fn bytes(value: &Value) -> Vec<u8> {
     let text = value.as_str().expect("a text");
     text.chars().map(|c| u8::try_from(u32::from(c)).expect("a byte")).collect()
@@ -90,7 +90,7 @@ fn texts(value: &Value) -> Vec<Vec<u8>> {
     value.as_array().expect("a list").iter().map(bytes).collect()
 }
 
-/// One line for each input, as a failing test prints them.
+/// One line for each input, in the form that a failing test prints.
 #[derive(PartialEq, Eq)]
 struct Lines(Vec<String>);
 
@@ -100,7 +100,7 @@ impl fmt::Debug for Lines {
     }
 }
 
-/// What was found and what was expected, a line for each input.
+/// The found and the expected lines, one of each for every input.
 #[derive(Default)]
 struct Both {
     found: Vec<String>,
@@ -113,13 +113,13 @@ impl Both {
         self.expected.push(expected);
     }
 
-    /// Fails with the lines that differ and the mistake that gives them.
+    /// Fails if lines differ. Prints them, and the mistake that causes them if it is known.
     #[track_caller]
     fn compare(self, what: &str) {
         check::assert_answer(what, &Lines(self.found), &Lines(self.expected));
     }
 
-    /// Fails with only the first line that differs, for long lines.
+    /// Fails if lines differ. Prints only the first one that differs, because lines are long.
     #[track_caller]
     fn same(self) {
         for (found, expected) in self.found.iter().zip(&self.expected) {
@@ -128,13 +128,13 @@ impl Both {
     }
 }
 
-/// How many bytes of a text are accepted, and whether the text is complete.
+/// Returns a line with the number of accepted bytes of a text, and whether the text is complete.
 fn line(text: &[u8], alive: usize, whole: bool) -> String {
     let whole = if whole { "whole" } else { "not whole" };
     format!("{}   {alive} of {} bytes may follow; {whole}", text.escape_ascii(), text.len())
 }
 
-/// Lines of a case's rows, as expected and as `follow(text)` finds them.
+/// Compares what `follow(text)` returns for each row of a case with the expected values.
 fn compare(what: &str, case: &Case, follow: impl Fn(&[u8]) -> (usize, bool)) {
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for row in rows(case) {
@@ -147,7 +147,7 @@ fn compare(what: &str, case: &Case, follow: impl Fn(&[u8]) -> (usize, bool)) {
     check::assert_answer(what, &Lines(found), &Lines(expected));
 }
 
-/// The last state and the number of bytes that are accepted.
+/// Returns the state after all accepted bytes of `text`, and their number.
 fn walk<S: Copy>(start: S, text: &[u8], next: impl Fn(S, u8) -> Option<S>) -> (S, usize) {
     let (mut state, mut alive) = (start, 0);
     for &byte in text {
@@ -194,7 +194,7 @@ const ENDS: &Part = &Part {
     },
 };
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week3_day7.rs"]
 mod fresh;

@@ -40,7 +40,7 @@ const ROWS: &Part = &Part {
     check: task_3_is_contiguous_and_has_whole_rows,
 };
 
-/// Every case whose name begins with `prefix`.
+/// Calls `check` with every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open("week4_day1");
     for name in fixtures.cases(prefix) {
@@ -53,14 +53,14 @@ fn kind(name: &str) -> TensorType {
     named.unwrap_or_else(|| panic!("no type {name}"))
 }
 
-/// Sizes, strides and offset, as a case has them.
+/// Sizes, strides and offset of a layout, as a case stores them.
 type Numbers = ([usize; 4], [usize; 4], usize);
 
 fn numbers(layout: &Layout) -> Numbers {
     (layout.ne, layout.nb, layout.offset)
 }
 
-/// Whole numbers of a case: a list, or one alone.
+/// Returns the whole numbers of a value, which is a list or a single number.
 fn list(value: &impl ToString) -> Vec<usize> {
     let text = value.to_string();
     let numbers = text.trim_matches(['[', ']']).split(',').filter(|n| !n.is_empty());
@@ -71,7 +71,7 @@ fn four(value: &impl ToString) -> [usize; 4] {
     list(value).try_into().expect("four numbers")
 }
 
-/// Takes the steps of a case, each of which must give PyTorch's layout.
+/// Applies the steps of a case one by one. Each must return PyTorch's layout.
 fn follow(case: &Case) {
     let (mut layout, _) = stored(&case.tensor("x"));
     let expected = case.value("layouts").as_array().expect("a list");
@@ -83,7 +83,7 @@ fn follow(case: &Case) {
     }
 }
 
-/// A case's tensor in bytes, and its packed layout.
+/// Returns the packed layout of a tensor, and its bytes.
 fn stored(x: &Tensor) -> (Layout, Vec<u8>) {
     let layout = assert_good(&format!("F32, PyTorch's shape {:?}", x.shape()), || {
         Layout::from_torch(TensorType::F32, x.shape())
@@ -112,7 +112,7 @@ impl Step {
     }
 }
 
-/// The steps of a case's list `name`, none if it has no such list.
+/// Returns the steps in a case's list `name`, or none if it has no such list.
 fn steps(case: &Case, name: &str) -> Vec<Step> {
     let found = case.value(name).as_array();
     let steps = found.into_iter().flatten().map(|step| {
@@ -131,7 +131,7 @@ fn steps(case: &Case, name: &str) -> Vec<Step> {
     steps.collect()
 }
 
-/// The tensor after a case's steps.
+/// Returns the tensor after `steps`, which are a case's.
 fn stepped<'a>(case: &Case, steps: &[Step], layout: Layout, bytes: &'a [u8]) -> Strided<'a> {
     let mut layout = layout;
     for step in steps {

@@ -60,25 +60,25 @@ const ORDER: &Part =
 const EXECUTION: &Part =
     &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_match_pytorch };
 
-/// Small whole numbers, no two in a row equal.
+/// Returns small whole numbers, of which no two adjacent ones are equal.
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| (i * 7 % 11) as f32 - 4.0).collect()
 }
 
-/// A leaf of such numbers.
+/// Adds a leaf with the values of [`numbers`].
 fn leaf(graph: &mut Graph, sizes: &[usize]) -> NodeId {
     let values = numbers(sizes.iter().product());
     assert_good(&format!("values of {sizes:?}"), || graph.values(sizes, &values))
 }
 
-/// A leaf with a tensor of PyTorch's shape.
+/// Adds a leaf with the values of a tensor, whose shape is in PyTorch's order.
 fn given(graph: &mut Graph, x: &Tensor) -> NodeId {
     let sizes: Vec<usize> = x.shape().iter().rev().copied().collect();
     let values: Vec<f32> = x.iter().copied().collect();
     assert_good(&format!("values of {sizes:?}"), || graph.values(&sizes, &values))
 }
 
-/// A weight with this tensor.
+/// Adds a weight with the values of a tensor.
 fn weight(graph: &mut Graph, x: &Tensor) -> NodeId {
     let values: Vec<f32> = x.iter().copied().collect();
     let matrix = Matrix::from_f32(x.shape()[0], x.shape()[1], &values);
@@ -89,7 +89,7 @@ fn plan(kernels: Rung, threads: usize) -> Plan {
     Plan { kernels: kernels.into(), attention: AttentionKind::TwoPass, team: Team::new(threads) }
 }
 
-/// Computes the nodes of the order in a pass of one row on an empty cache.
+/// Computes the nodes in `order` in a pass of one row on an empty cache.
 fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -99,12 +99,12 @@ fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
     executor.run(graph, order, &mut Step { rows: &rows, cache: &mut cache, plan, rope });
 }
 
-/// All nodes in the order of creation, in which sources come first.
+/// Returns all nodes in the order of creation, where sources come before the nodes that read them.
 fn as_made(graph: &Graph) -> Vec<NodeId> {
     graph.ids().collect()
 }
 
-/// The whole model of a case; `matrix` stores each weight of more than one row.
+/// Returns the model of a case. `matrix` converts each weight, and each norm as a single row.
 fn model(case: &Case, matrix: impl Fn(&str, usize, usize, &[f32]) -> Matrix) -> Model {
     let config = case.value("config").to_string();
     let config = ModelConfig::from_json(&config, "config.json of the fixture");

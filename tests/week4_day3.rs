@@ -57,7 +57,7 @@ const ARENA: &Part = &Part {
     check: task_2_allocate_and_release_track_free_parts_and_peak,
 };
 
-/// Every case whose name begins with `prefix`.
+/// Calls `check` with every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open("week4_day3");
     for name in fixtures.cases(prefix) {
@@ -65,14 +65,14 @@ fn each(prefix: &str, check: impl Fn(&Case)) {
     }
 }
 
-/// Whole numbers of a case: a list, or one alone.
+/// Returns the whole numbers of a value, which is a list or a single number.
 fn list(value: &impl ToString) -> Vec<usize> {
     let text = value.to_string();
     let numbers = text.trim_matches(['[', ']']).split(',').filter(|n| !n.is_empty());
     numbers.map(|n| n.trim().parse().expect("a number")).collect()
 }
 
-/// The graph of a case, whose order is that of its nodes, and its results.
+/// Returns the graph of a case, its nodes in the order in which they are computed, and its results.
 fn graph_of(case: &Case) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids: Vec<NodeId> = Vec::new();
@@ -101,7 +101,7 @@ fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// A pass of one row on an empty cache.
+/// Calls `run` with a pass of one row on an empty cache.
 fn pass(run: impl FnOnce(&mut Step<'_, DenseCache>)) {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -111,14 +111,14 @@ fn pass(run: impl FnOnce(&mut Step<'_, DenseCache>)) {
     run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
 }
 
-/// The results of a graph with a buffer for each node.
+/// Returns the results of a graph that is computed with a buffer for each node.
 fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<f32> {
     let mut executor = Executor::default();
     pass(|step| executor.run(g, order, step));
     results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
 }
 
-/// The same in one arena, which is filled with NaN before a second run.
+/// Computes a graph in one arena, fills that with NaN, and computes again. Returns the results.
 fn planned(g: &Graph, order: &[NodeId], results: &[NodeId], memory: &MemoryPlan) -> Vec<f32> {
     let mut executor = PlannedExecutor::default();
     pass(|step| executor.run(g, order, memory, step));

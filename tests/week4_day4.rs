@@ -82,7 +82,7 @@ const SPLITS: &Part = &Part {
 const ONE_VIEW_BACK: &str = "\n  diagnosis You follow a view only to its source, which may \
                              itself be a view. Call `graph.root` to follow all views.";
 
-/// Every case whose name begins with `prefix`.
+/// Calls `check` with every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open("week4_day4");
     for name in fixtures.cases(prefix) {
@@ -90,24 +90,24 @@ fn each(prefix: &str, check: impl Fn(&Case)) {
     }
 }
 
-/// Whole numbers of a list.
+/// Returns the whole numbers of a list.
 fn list(value: &Value) -> Vec<usize> {
     let numbers = value.as_array().expect("a list").iter();
     numbers.map(|n| n.as_u64().expect("a whole number") as usize).collect()
 }
 
-/// Indices of backends, with −1 for none.
+/// Returns indices of backends. In the fixtures, −1 represents None.
 fn backends(value: &Value) -> Vec<Option<usize>> {
     let numbers = value.as_array().expect("a list").iter();
     numbers.map(|n| n.as_u64().map(|n| n as usize)).collect()
 }
 
-/// Numbers that differ, none of them 0.
+/// Returns `n` numbers from a sequence of 13 different ones, none of which is 0.
 fn numbers(n: usize, seed: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 5 + seed * 3) % 13) as f32 / 8.0 - 0.8).collect()
 }
 
-/// The graph of a case; node `i` is called `ni`.
+/// Returns the graph of a case. Node `i` is named `ni`.
 fn graph_of(case: &Case) -> (Graph, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids: Vec<NodeId> = Vec::new();
@@ -154,7 +154,7 @@ fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// A pass of two rows on an empty cache of two layers.
+/// Calls `run` with a pass of two rows on an empty cache of two layers.
 fn pass<T>(run: impl FnOnce(&mut AnyStep<'_>) -> T) -> T {
     let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -164,7 +164,7 @@ fn pass<T>(run: impl FnOnce(&mut AnyStep<'_>) -> T) -> T {
     run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope })
 }
 
-/// The results with a buffer for each node: day 2's executor.
+/// Returns the results of day 2's executor, which has a buffer for each node.
 fn unplanned(g: &Graph, results: &[NodeId]) -> Vec<f32> {
     let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -177,7 +177,7 @@ fn unplanned(g: &Graph, results: &[NodeId]) -> Vec<f32> {
     results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
 }
 
-/// The results of a schedule, run twice on as many twins as it needs.
+/// Runs a schedule on as many twins as it needs. Returns its results.
 fn on_twins(schedule: Schedule) -> (Vec<f32>, Scheduler, Ready) {
     let n = schedule.splits.iter().map(|split| split.backend + 1).max().unwrap_or(1);
     let twins = (0..n).map(|_| Box::new(Twin::default()) as Box<dyn Backend>);
@@ -202,12 +202,12 @@ fn results_of(scheduler: &mut Scheduler, ready: &Ready) -> Vec<f32> {
     found
 }
 
-/// All NaNs count as equal: its other bits depend on the processor.
+/// Returns the bits of numbers. NaNs count as equal: their other bits depend on the processor.
 fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }).collect()
 }
 
-/// A random graph of four-by-four matrices, and its results.
+/// Returns a random graph of four-by-four matrices, its results, and its random number generator.
 fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, impl FnMut(usize) -> usize) {
     let mut state = seed;
     let mut below = move |n: usize| {

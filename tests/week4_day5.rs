@@ -1,8 +1,8 @@
 //! Week 4, day 5: kernels for a graphics processor.
 //!
-//! Expected values: `python-ref/oracle/week4_day5.py`. After each result there are numbers that no
+//! Expected values: `python-ref/oracle/week4_day5.py`. Each result is followed by numbers that no
 //! kernel may change. Without a graphics processor or Mesa's software renderer, nothing can be
-//! verified, and no test is green.
+//! verified, and every test fails.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -57,11 +57,11 @@ const MAT_MAT: &Part = &Part {
     check: task_4::task_4_mat_mat_matches_pytorch,
 };
 
-/// The numbers after a result, which no kernel may change.
+/// The value of the numbers after a result, which no kernel may change.
 const UNTOUCHED: f32 = -777.0;
 
-/// The graphics processor of all tests. One test at a time uses it, so that a kernel that never
-/// ends is reported for the test that runs it.
+/// Returns the graphics processor of all tests, for one test at a time. So a kernel that never ends
+/// is reported for the test that runs it.
 fn gpu() -> MutexGuard<'static, Gpu> {
     static GPU: OnceLock<Result<Mutex<Gpu>, String>> = OnceLock::new();
     let open = || Gpu::open().map(Mutex::new).map_err(|error| format!("{error:#}"));
@@ -71,7 +71,7 @@ fn gpu() -> MutexGuard<'static, Gpu> {
     }
 }
 
-/// Every case whose name begins with `prefix`.
+/// Calls `check` with every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open("week4_day5");
     for name in fixtures.cases(prefix) {
@@ -83,13 +83,13 @@ fn numbers(case: &Case, name: &str) -> Vec<f32> {
     case.tensor(name).into_iter().collect()
 }
 
-/// A buffer of these numbers, followed by NaN.
+/// Returns a buffer of `numbers`, followed by NaN.
 fn upload(gpu: &Gpu, numbers: &[f32]) -> Buffer {
     let all: Vec<f32> = numbers.iter().copied().chain([f32::NAN; 8]).collect();
     assert_good("an upload", || gpu.upload(bytes_of(&all)))
 }
 
-/// The bytes of a case's words.
+/// Returns the bytes of a case's words.
 fn stored(case: &Case, name: &str) -> Vec<u8> {
     case.integers(name).iter().flat_map(|&word| (word as u32).to_le_bytes()).collect()
 }
@@ -107,7 +107,7 @@ fn type_of(case: &Case) -> TensorType {
     }
 }
 
-/// Runs one kernel into a buffer that is longer than its result, and compares all of it.
+/// Runs one kernel into a buffer that is longer than its result. Compares the whole buffer.
 fn check(
     gpu: &Gpu,
     case: &Case,
@@ -120,7 +120,7 @@ fn check(
     case.check("output", &tensor(&[found.len()], found));
 }
 
-/// The numbers of a buffer of `n` after a kernel has run.
+/// Runs a kernel on a buffer of `n` numbers. Returns the numbers in it.
 fn run(
     gpu: &Gpu,
     n: usize,

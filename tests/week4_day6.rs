@@ -54,7 +54,7 @@ const WINDOWS: &Part = &Part {
     check: task_4_visible_matches_transformers,
 };
 
-/// Every case whose name begins with `prefix`.
+/// Calls `check` with every case whose name begins with `prefix`.
 fn each(prefix: &str, mut check: impl FnMut(&Case)) {
     let fixtures = Fixtures::open("week4_day6");
     for name in fixtures.cases(prefix) {
@@ -62,7 +62,7 @@ fn each(prefix: &str, mut check: impl FnMut(&Case)) {
     }
 }
 
-/// Whole numbers of a case.
+/// Returns the whole numbers in a case's list `name`.
 fn list(case: &Case, name: &str) -> Vec<usize> {
     let values = case.value(name).as_array().expect("a list").iter();
     values.map(|n| n.as_u64().expect("a whole number") as usize).collect()
@@ -72,7 +72,7 @@ fn number(case: &Case, name: &str) -> usize {
     case.value(name).as_u64().expect("a whole number") as usize
 }
 
-/// A window of a case: 0 stands for none.
+/// Returns the window of a case, where 0 represents none.
 fn window(case: &Case) -> Option<usize> {
     Some(number(case, "window")).filter(|&n| n > 0)
 }
@@ -89,7 +89,7 @@ fn numbers(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
 }
 
-/// The simplest plan.
+/// Returns the simplest plan.
 fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::Streaming, team: Team::new(1) }
 }

@@ -93,18 +93,18 @@ fn values(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
 }
 
-/// Memory that is aligned for any type.
+/// A block of `N` bytes, aligned for any type.
 #[repr(align(16))]
 struct Memory<const N: usize>([u8; N]);
 
 impl<const N: usize> Memory<N> {
-    /// Full of values that an earlier step left.
+    /// Returns memory full of nonzero bytes, as if an earlier step had left them.
     fn new() -> Box<Self> {
         Box::new(Self([0xa5; N]))
     }
 }
 
-/// The shape of the fixtures' model.
+/// Returns the shape of the fixtures' model.
 fn shape() -> Shape {
     let fixtures = fixtures();
     let case = fixtures.case("model/weights");
@@ -121,7 +121,7 @@ fn shape() -> Shape {
     }
 }
 
-/// What the fixtures call a part.
+/// Returns the name of a part in the fixtures.
 fn name(part: Component) -> &'static str {
     match part {
         Component::Embedding => "embedding",
@@ -140,7 +140,7 @@ fn name(part: Component) -> &'static str {
     }
 }
 
-/// The fixtures' model as a file.
+/// Returns the fixtures' model as a streamed file.
 fn file() -> Vec<u8> {
     let fixtures = fixtures();
     let case = fixtures.case("model/weights");
@@ -164,9 +164,9 @@ fn file() -> Vec<u8> {
 /// A device that returns few bytes at a time, or fails.
 struct Device<'a> {
     file: &'a [u8],
-    /// The most bytes that it returns at a time.
+    /// Maximum number of bytes that one call returns.
     at_once: usize,
-    /// From this byte on it returns only `then`.
+    /// At this byte and after it, each call returns `then`.
     good: usize,
     then: Result<usize, i32>,
     /// The position and length of each call.
@@ -201,7 +201,7 @@ fn open(file: &[u8]) -> Store<&[u8]> {
     Store::open(file).unwrap_or_else(|error| panic!("the fixtures' file: {error}"))
 }
 
-/// Fails because of an unexpected error.
+/// Fails the test because of an unexpected error.
 #[track_caller]
 fn refused(call: &str, error: &Error) -> ! {
     panic!("{call}\n  found    an error: {error}\n  expected none")
@@ -212,12 +212,12 @@ fn assert_done(call: &str, done: Result<(), Error>) {
     done.unwrap_or_else(|error| refused(call, &error));
 }
 
-/// The bits of numbers.
+/// Returns the bits of numbers.
 fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day7.rs"]
 mod fresh;

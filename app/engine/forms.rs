@@ -112,7 +112,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// Sets the bytes of each token's text, and drops all rules.
+    /// Sets the bytes of each token's text, and drops all computed prices.
     pub(super) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
         let vocabulary = Arc::new(Vocabulary::new(texts));
         let tokens = Tokens { vocabulary, tree: OnceLock::new() };

@@ -146,8 +146,8 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// Returns the [`Absent`] inside `error`, or `None` if the options could not be parsed for another
-/// reason than a missing model.
+/// Returns the [`Absent`] that caused `error`. Returns `None` if the cause is not a model that
+/// cannot be found.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }

@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     ended(run(&command().get_matches()))
 }
 
-/// Returns a program's exit code. Prints its error, if there is one.
+/// Converts the result of a command to its exit code. Prints the error, if there is one.
 pub fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

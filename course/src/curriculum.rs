@@ -39,8 +39,8 @@ pub struct Day {
     /// What the learner's model can do after this day, in one sentence. `None` if the curriculum
     /// doesn't say.
     pub shows: Option<String>,
-    /// Why the week's feature does not include this day: a library takes minutes to build, for
-    /// example. `None` if the week's feature includes the day.
+    /// Why the week's feature excludes this day: a library takes minutes to build, for example.
+    /// `None` if the week's feature includes the day.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
@@ -63,7 +63,7 @@ pub struct Task {
     /// Rust's name for the processor architecture on which the task runs. `None` if it runs on all
     /// of them, as most tasks do.
     pub architecture: Option<String>,
-    /// Number of the same day's task that replaces this one on another processor architecture.
+    /// The twin's number. The twin is the task of the same day for another processor architecture.
     pub twin: Option<usize>,
 }
 
@@ -100,7 +100,7 @@ impl TaskId {
         curriculum.task(self).is_ok_and(|task| task.file == path)
     }
 
-    /// Returns the text of the stub's `todo!`.
+    /// Returns the text in the `todo!` of `function`: `week1-day1 task 1: softmax`.
     pub fn message(&self, function: &str) -> String {
         format!("{self}: {function}")
     }
@@ -128,9 +128,9 @@ impl Day {
         [vec![format!("{folder}.rs")], of_tasks].concat()
     }
 
-    /// Returns the day's tasks in the order in which they are offered. Tasks for other processors
-    /// come last. If such a task has a twin for this machine's processor, the twin takes its
-    /// position.
+    /// Returns the day's tasks in the order in which they are offered. Of a task and its twin, the
+    /// one for this machine's processor comes at the position of the earlier one. Tasks for other
+    /// processors come last.
     pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         let here = self.tasks().filter(|(_, task)| task.is_for_here());
         let mut here: Vec<_> = here.collect();
@@ -155,7 +155,7 @@ impl Day {
         let twin = twin.context("`twin` must be the number of a task of the same day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "found twin = {0}, but the twin of task {0} is not task {1}",
+            "found twin = {0}, expected task {0} to have twin = {1}",
             twin.number,
             task.number
         );
@@ -220,7 +220,7 @@ impl Task {
 }
 
 impl Curriculum {
-    /// Reads and checks the list.
+    /// Reads and checks the curriculum.
     ///
     /// # Errors
     /// If the file is missing or malformed, or the numbers of weeks, days or tasks are not
@@ -231,7 +231,7 @@ impl Curriculum {
         Self::parse(&text)
     }
 
-    /// Like [`Curriculum::load`], but takes the text of the file.
+    /// Like [`Curriculum::load`], but parses `text`, the text of the file.
     pub fn parse(text: &str) -> Result<Self> {
         let (curriculum, unknown) = Self::parse_newer(text)?;
         ensure!(unknown.is_empty(), "{PATH} is malformed: unknown field {}", unknown.join(", "));
@@ -302,7 +302,7 @@ impl Curriculum {
         self.days().flat_map(Day::tasks)
     }
 
-    /// Returns the task that a learner names as `week1-day3 2`.
+    /// Returns task number `task` of `day`, which is a name such as `week1-day3`.
     ///
     /// # Errors
     /// If there is no such day or task. The message says which ones exist.
@@ -373,7 +373,7 @@ mod tests {
     fn checks_twins_and_offers_the_one_for_this_machine() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "found twin = 5, but the twin of task 5 is not task 1"),
+            ("twin = 4", "twin = 5", "found twin = 5, expected task 5 to have twin = 1"),
             ("twin = 4", "twin = 9", "`twin` must be the number of a task of the same day"),
             (
                 "twin = 4\n",

@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-/// The part of the reference engine that `cargo course start` needs for its story. Of these builds,
-/// this one is the fastest.
+/// Cargo's options for the part of the reference engine that `cargo course start` needs for its
+/// story. This build is faster than those of the command line.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 
-/// The command line with the learner's solution, as `cargo llm` runs it.
+/// Cargo's options for the command line with the learner's solution, as `cargo llm` runs it.
 pub const YOURS: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli", "--bin", "tiny-llm"];
 
-/// The command line with the reference, as `cargo llm-ref` runs it.
+/// Cargo's options for the command line with the reference, as `cargo llm-ref` runs it.
 pub const OURS: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
 
-/// The command line with GPU support, as `cargo llm-gpu` runs it.
+/// Cargo's options for the command line with GPU support, as `cargo llm-gpu` runs it.
 const ON_A_GPU: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,gpu", "--bin", "tiny-llm"];
 

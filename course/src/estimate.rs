@@ -1,4 +1,4 @@
-//! Estimates how long the first build takes here, from a short measurement of this machine.
+//! Estimates how long the first build takes, from a short measurement of this machine.
 
 use std::{
     fmt::Write as _,
@@ -23,9 +23,9 @@ pub(crate) struct Work {
     shared: f64,
 }
 
-/// The build of the story, measured on two and on four cores.
+/// The cost of building the program that writes a story, measured on two and on four cores.
 pub(crate) const STORY: Work = Work { waiting: 12.0, shared: 46.0 };
-/// The build of the command line with the engine.
+/// The cost of building the command line with the engine.
 pub(crate) const ENGINE: Work = Work { waiting: 18.0, shared: 70.0 };
 
 /// Returns the estimated time of a first build, or `None` if the compiler cannot be run.
@@ -42,7 +42,7 @@ pub fn words(time: Duration) -> String {
     }
 }
 
-/// Returns the compiler's time for a small program that resembles the course's code.
+/// Compiles a small program that resembles the course's code, and returns the compiler's time.
 pub fn measured(root: &Path) -> Option<Duration> {
     let mut program = String::new();
     for n in 0..FUNCTIONS {

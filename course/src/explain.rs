@@ -52,20 +52,20 @@ fn in_words(message: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// Removes the column and shortens the path: `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`;
-/// `src/../provided/` → `provided/`.
+/// Removes the column and shortens the path: `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`, and
+/// `src/../provided/a.rs:5:9:` → `provided/a.rs:5`.
 fn without_column(place: &str) -> String {
     let place = place.trim_end_matches(':').replace('\\', "/");
     let place = place.replace("reference/src/../../", "").replace("src/../", "");
     place.rsplit_once(':').map_or(place.clone(), |(line, _)| line.to_owned())
 }
 
-/// Returns the harness's diagnosis of a wrong answer, if any.
+/// Returns the harness's diagnosis in a failed test's message, if any.
 pub fn diagnosis(message: &str) -> Option<&str> {
     message.lines().find_map(|line| line.trim_start().strip_prefix("diagnosis "))
 }
 
-/// Returns the stub that a test reached: `week1-day1 task 2: scaled_dot_product_attention`.
+/// If a test failed at a stub, returns the stub's message: `week1-day1 task 1: softmax`.
 pub fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
     let stub = report.first_panic(test)?.strip_prefix("not yet implemented: ")?;
     (stub.starts_with("week") && stub.contains(" task ")).then_some(stub)

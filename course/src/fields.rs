@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
 
-/// A table, and its path in the file.
+/// A table of a TOML file. A method that returns a field also removes it from the table.
 #[derive(Debug)]
 pub(crate) struct Fields {
     /// Prefix of field names in messages: `week.0.day.2.`.

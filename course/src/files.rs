@@ -1,4 +1,4 @@
-//! Finds the repository, and writes files so that a crash loses no content.
+//! Finds and lists the repository's files, and replaces files so that a crash loses no content.
 
 use std::{
     collections::BTreeSet,
@@ -72,7 +72,7 @@ pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Adds all files in `folder` to `found`, as paths relative to `root`, the repository. Skips
-/// [`MADE`], Python's caches and temporary files. Follows links, so a linked folder is a folder.
+/// [`MADE`], Python's caches and temporary files. Also adds the files in linked folders.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -119,7 +119,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Creates the value. The folder is created on disk when it is first needed.
+    /// Creates the value, but not yet the folder on disk.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folder: None }
     }
@@ -136,8 +136,8 @@ impl Recovery {
         }
     }
 
-    /// Creates the folder, named after the current time in UTC. If another command has created a
-    /// folder in the same second, uses a different name.
+    /// Returns the folder, and creates it if necessary. Its name is the current time in UTC. If
+    /// another command has created a folder in the same second, uses a different name.
     ///
     /// # Errors
     /// If the folder cannot be created.

@@ -144,7 +144,8 @@ mod tests {
         }
     }
 
-    /// Returns the numbers (1 to 3) of the tasks whose fingerprints change with an edit.
+    /// Returns the numbers (1 to 3) of the tasks whose fingerprints change if `to` replaces `from`
+    /// in the file at `path`.
     fn changed(path: &str, from: &str, to: &str) -> Vec<usize> {
         let root = repository();
         let files = [

@@ -30,14 +30,14 @@ pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Like [`git`], but returns one line of text.
+/// Like [`git`], but returns the output as text, without surrounding white space.
 pub(crate) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&git(root, arguments)?).trim().to_owned())
 }
 
 /// Merges `yours` and `newer`, which both come from `base`. Returns whether the merge is clean, and
-/// the merged text. In that text, lines of `mark` characters `<`, `=` and `>` enclose each
-/// conflict.
+/// the merged text. Three marker lines enclose the two sides of each conflict. A marker line begins
+/// with `<`, `=` or `>`, repeated `mark` times.
 pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result<(bool, String)> {
     let size = format!("--marker-size={mark}");
     let merge = ["-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", &size];
@@ -51,8 +51,8 @@ pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
     Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
 }
 
-/// Runs git on files with these texts, in a temporary folder. Returns whether git found neither a
-/// difference nor a conflict, and git's output.
+/// Writes `texts`, pairs of a name and a content, to a temporary folder and runs git on the files.
+/// Returns whether git found neither a difference nor a conflict, and git's output.
 fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -85,8 +85,8 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Fetches the default branch of `upstream`, or else of `origin`. Returns its name for messages,
-/// and its commit.
+/// Fetches the default branch of the remote `upstream`, or of `origin` if there is no `upstream`.
+/// Returns the branch's name for messages, and its commit.
 pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
     let remotes = line(root, &["remote"])?;
     let remote = ["upstream", "origin"]
@@ -108,7 +108,7 @@ pub(crate) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
     Ok(line(root, &["rev-list", "--end-of-options", commit])?.lines().map(str::to_owned).collect())
 }
 
-/// Returns the paths of a commit's files and their hashes.
+/// Returns the hash of each file in `commit`, by path.
 ///
 /// # Errors
 /// If the commit contains anything but plain files.
@@ -129,7 +129,7 @@ pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
     Ok(files)
 }
 
-/// Returns the paths and contents of a commit's files.
+/// Returns the content of each file in `commit`, by path.
 pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     let hashes = hashes(root, commit)?;
     let mut child = command(root, &["cat-file", "--batch"])

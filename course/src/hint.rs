@@ -57,8 +57,9 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Returns the hint of this level. Without a level, returns the first unseen hint, or the last hint
-/// if all were seen. Also returns whether there are more hints. Records that the hint was seen.
+/// Returns the text of hint number `level`. Without `level`, returns the first unseen hint, or the
+/// last hint if all were seen. Also returns whether there are more hints. Records that the hint was
+/// seen.
 ///
 /// # Errors
 /// If the hints cannot be read.
@@ -115,7 +116,7 @@ pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     problems
 }
 
-/// Returns the problems with a day's file, or with its hints for one task.
+/// Returns the problems with the hints of `day`, or only with those of task number `only`.
 fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
     let path = path_of(day);
     let file = match read(root, &path) {

@@ -9,7 +9,7 @@ pub(crate) struct Ink {
 }
 
 impl Ink {
-    /// Uses colour if standard output supports it and the environment does not disable it.
+    /// Creates an ink with colour if standard output supports it and the environment allows it.
     pub(crate) fn of_stdout() -> Self {
         Self { colour: stdout().is_terminal() && !plain_wanted() && ansi() }
     }

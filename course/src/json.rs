@@ -1,4 +1,4 @@
-//! Writes JSON with its fields in the given order, and reads it field by field, so that an error
+//! Writes JSON with its fields in the given order. Reads JSON field by field, so that an error
 //! names the field.
 
 use std::fmt;
@@ -73,7 +73,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Returns a field's text.
+/// Returns the text of the field `name`.
 ///
 /// # Errors
 /// If the field is missing or not a text.
@@ -83,7 +83,7 @@ pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
         .with_context(|| format!("field {name:?}: found {}, expected a string", object[name]))
 }
 
-/// Returns the text of a field that may be missing or null.
+/// Returns the text of the field `name`, or `None` if the field is missing or null.
 ///
 /// # Errors
 /// If the field is something else.
@@ -91,7 +91,7 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
     if object[name].is_null() { Ok(None) } else { text(object, name).map(Some) }
 }
 
-/// Returns a field's number, which must be an integer of at least 0.
+/// Returns the number in the field `name`, which must be an integer of at least 0.
 ///
 /// # Errors
 /// If the field is missing, or not such a number.
@@ -108,7 +108,7 @@ pub(crate) fn fields(value: &Value) -> Result<&serde_json::Map<String, Value>> {
     value.as_object().with_context(|| format!("found {value}, expected an object"))
 }
 
-/// Returns the values of a list.
+/// Returns the values of the list in the field `name`.
 ///
 /// # Errors
 /// If the field is missing or not a list.

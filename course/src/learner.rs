@@ -30,7 +30,7 @@ impl State {
 }
 
 /// Returns the state of `function` in the text `yours`. `stub` is the text of the unchanged stub. A
-/// borrowed function counts as written here. `Generated::state` compares it with the reference.
+/// borrowed function counts as written. Only `Generated::state` recognises it as borrowed.
 pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The tests of one run.
+/// The results of the tests in one run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Whether each test passed, by name without modules. Ignored tests, for example those for
@@ -53,9 +53,10 @@ impl Report {
         report
     }
 
-    /// Records the test that stopped the whole test program. After a stack overflow, Rust's runtime
-    /// names that test on standard error. Otherwise, it is a test that has begun but has no
-    /// verdict. With only one thread, there is at most one. `text` is standard output and error.
+    /// Finds the test that stopped the whole test program, and records it as failed. `text` is
+    /// standard output and error. After a stack overflow, Rust's runtime names the test on standard
+    /// error. Otherwise, it is a test that has begun but has no verdict. With one thread, there is
+    /// at most one such test.
     pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
@@ -89,8 +90,8 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// If a test panicked with `not verified: …`, because the machine lacks something that it
-    /// needs, returns the rest of that message.
+    /// If a test panicked with `not verified: REASON`, because the machine lacks something that the
+    /// test needs, returns the reason.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))

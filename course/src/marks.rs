@@ -85,8 +85,8 @@ pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     found
 }
 
-/// Replaces the `todo!` of each `wanted` function with the reference's body. Returns the new text
-/// and the names of these functions.
+/// Borrows each function that satisfies `wanted`: replaces its `todo!` with the reference's body,
+/// and adds required helpers. Returns the new text and the names of the borrowed functions.
 ///
 /// # Errors
 /// If a required helper has the same name as one of the learner's items.
@@ -122,8 +122,8 @@ pub fn put_in(
     Ok((with_helpers(template, text)?, put))
 }
 
-/// Restores the `todo!` of each `chosen` function, and removes the helpers that no borrowed body
-/// needs any more. Returns the new text and all parts that were removed.
+/// Restores the `todo!` of each borrowed function that satisfies `chosen`, and removes the helpers
+/// that no borrowed body needs any more. Returns the new text and all parts that were removed.
 pub fn take_out(
     template: &Template,
     text: &str,
@@ -137,8 +137,7 @@ pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
 
-/// Like [`take_out`], but removes a helper that is no longer needed only if it satisfies
-/// `helpers_too`.
+/// Like [`take_out`], but removes an unneeded helper only if it satisfies `helpers_too`.
 fn take(
     template: &Template,
     text: &str,
@@ -217,7 +216,8 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the helpers that the bodies use, directly or through other helpers.
+/// Returns those of `helpers` that `bodies` use, directly or through other helpers. `code` returns
+/// the text of a helper.
 fn closure<T: PartialEq>(
     mut bodies: Vec<String>,
     helpers: &[T],
@@ -237,7 +237,7 @@ fn closure<T: PartialEq>(
     }
 }
 
-/// Removes a helper together with the blank line, or the line end, that was added with it.
+/// Removes the helper at `lines`, and the blank line or line end that was added with it.
 fn without_helper(raw: &[&str], lines: Range<usize>) -> String {
     let at_end = lines.end == raw.len() && !raw[lines.end - 1].ends_with('\n');
     let blank = lines.start > 0 && matches!(raw[lines.start - 1], "\n" | "\r\n");
@@ -256,7 +256,7 @@ fn replaced(raw: &[&str], lines: Range<usize>, by: &str) -> String {
     raw[..lines.start].concat() + by + &raw[lines.end..].concat()
 }
 
-/// Parses a line that begins a borrowed part. Returns its task, and whether it is a helper.
+/// Parses the opening mark of a borrowed part. Returns the task, and whether the part is a helper.
 fn opening(line: &str) -> Option<(TaskId, bool)> {
     parse_task(line.trim().strip_prefix(OPEN)?)
 }

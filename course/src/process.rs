@@ -27,7 +27,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Returns the last lines of the program's output, for a message.
+    /// Returns the last `lines` lines of the program's output, for a message.
     pub fn tail(&self, lines: usize) -> String {
         let all: Vec<&str> = self.text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
@@ -49,7 +49,7 @@ pub fn target(root: &Path) -> PathBuf {
         .map_or_else(|| root.join("target"), |named| root.join(named))
 }
 
-/// Removes the variables that `cargo run` set for *this* package from a command's environment.
+/// Removes from a command's environment the variables that `cargo run` set for *this* package.
 pub fn forget_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| {
@@ -108,8 +108,8 @@ pub struct Line {
     pub is_output: bool,
 }
 
-/// Starts a command. The channel receives the lines of its standard output and error, and closes
-/// when both are closed.
+/// Starts a command. Returns the process and a channel that receives the lines of standard output
+/// and error. The channel closes when both streams are closed.
 pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }

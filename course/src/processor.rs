@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::process::{cargo, run_quietly};
 
-/// A processor architecture that tasks are for.
+/// A processor architecture for which the course has tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processor {
     /// Name used by Rust and the curriculum.
@@ -21,13 +21,13 @@ pub struct Processor {
     pub name: &'static str,
     /// Rust's target triple.
     target: &'static str,
-    /// Prefix of the names of the target's linker and of its C library's folder.
+    /// Prefix of the linker's name, and name of the folder of the C library in `/usr`.
     prefix: &'static str,
     /// Debian packages of the linker, the C library and the emulator.
     packages: &'static str,
 }
 
-/// All processor architectures that tasks are for.
+/// All processor architectures for which the course has tasks.
 pub const PROCESSORS: [Processor; 2] = [
     Processor {
         architecture: "x86_64",
@@ -64,14 +64,14 @@ impl Processor {
     }
 }
 
-/// Returns the name of the variable from which cargo reads a setting of `target`, such as
-/// `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
+/// Returns the name of the environment variable from which cargo reads the setting `what` of
+/// `target`, such as `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
 #[must_use]
 pub fn variable(target: &str, what: &str) -> String {
     format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
 }
 
-/// If `program` cannot be run, returns advice: install its packages, or set the variable to another
+/// If `program` cannot be run, returns advice: install `packages`, or set `variable` to another
 /// program.
 #[must_use]
 pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Option<String> {
@@ -114,8 +114,9 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Returns the first suitable compiler of these: the one that a variable such as
-    /// `AARCH64_RUSTC` names, the default (`RUSTC`, or `rustc` on the PATH), and `/usr/bin/rustc`.
+    /// Returns the first of these compilers that is suitable for `target`: the one that a variable
+    /// such as `AARCH64_RUSTC` names, the default (`RUSTC`, or `rustc` on the PATH), and
+    /// `/usr/bin/rustc`.
     #[must_use]
     pub fn find(target: &'static str) -> Option<Self> {
         let architecture = target.split('-').next().unwrap_or_default();
@@ -137,7 +138,7 @@ impl Compiler {
         })
     }
 
-    /// Returns a message that says how to get such a compiler.
+    /// Returns a message that says how to get a compiler for `target`.
     #[must_use]
     pub fn missing(target: &str) -> String {
         format!(
@@ -146,7 +147,7 @@ impl Compiler {
         )
     }
 
-    /// Returns the command `cargo COMMAND --target …` in `root`.
+    /// Returns the command `cargo COMMAND --target …` in `root`, with this compiler.
     #[must_use]
     pub fn cargo(&self, root: &Path, command: &str) -> Command {
         let mut cargo = cargo(root);
@@ -172,7 +173,7 @@ fn default_cargo() -> OsString {
 }
 
 impl Emulation {
-    /// Finds the tools on this machine.
+    /// Finds the tools for `processor` on this machine.
     #[must_use]
     pub fn of(processor: Processor) -> Self {
         let named = |what, default: String| {
@@ -214,7 +215,7 @@ impl Emulation {
             self.processor.name,
             missing.join("; ")
         );
-        let compiler = compiler.context("this processor needs no additional compiler")?;
+        let compiler = compiler.context("this processor needs no cross compiler")?;
         let mut cargo = compiler.cargo(root, command);
         cargo.env("CARGO_TARGET_DIR", crate::process::target(root).join("emulated"));
         cargo.env(self.processor.variable("LINKER"), &self.linker);
@@ -234,7 +235,8 @@ impl Emulation {
         command
     }
 
-    /// Sets variables that QEMU reads: the processor, and the folder of the target's C library.
+    /// Sets the environment variables of `command` that QEMU reads: the processor, and the folder
+    /// of the target's C library.
     fn emulate(&self, command: &mut Command, model: &str) {
         command.env("QEMU_CPU", model);
         if env::var_os("QEMU_LD_PREFIX").is_none() {

@@ -68,9 +68,9 @@ pub(crate) struct Run {
     pub(crate) verdict: Verdict,
     /// Time at which the run ended: UTC, in the format of RFC 3339.
     pub(crate) at: String,
-    /// Time of build and tests together, in milliseconds.
+    /// Duration of build and tests together, in milliseconds.
     pub(crate) milliseconds: u64,
-    /// The failing test that is shown first. Tests with a diagnosis come before all others.
+    /// The failing test that is shown first: one with a diagnosis, if there is one.
     pub(crate) first_failing: Option<String>,
     /// Fingerprint of the code that ran, see [`crate::fingerprint`].
     pub(crate) fingerprint: String,
@@ -207,9 +207,9 @@ impl Record {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }
 
-    /// Reads the file again, because another command may have written it in the meantime, applies
-    /// `change`, and writes the file. If the file cannot be written, prints a note to standard
-    /// error and continues: a verdict counts even if it isn't recorded.
+    /// Applies `change` to the record in the file. Reads the file first, because another command
+    /// may have written it in the meantime. If the file cannot be written, prints a note to
+    /// standard error and continues: a verdict counts even if it isn't recorded.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();

@@ -52,7 +52,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     }
     ensure!(
         now == *old,
-        "{path} changed while this command ran and was not replaced; run the command again"
+        "{path} was not replaced, because it changed while this command ran; run the command again"
     );
     let Some(new) = new else {
         fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
@@ -67,7 +67,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     write_atomically(&place, new)
 }
 
-/// Calls `write` for each of many files. Each write waits for the disk, so 16 run at the same time.
+/// Calls `write` for each of `files`. A write waits for the disk, so up to 16 run at the same time.
 fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     let write = &write;
     thread::scope(|scope| {
@@ -103,7 +103,7 @@ mod tests {
         fs::read_to_string(root.join(path)).ok()
     }
 
-    /// Plans to replace `a`, create `b/b` and remove `c/c`.
+    /// Creates a folder and a plan to replace its file `a`, create `b/b` and remove `c/c`.
     fn planned() -> (tempfile::TempDir, Vec<Replacement>) {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "a", "old a");
@@ -147,7 +147,7 @@ mod tests {
             write(root.path(), path, "mine");
             let error = replace(root.path(), &mut Recovery::new(root.path()), &files);
             let expected = format!(
-                "{path} changed while this command ran and was not replaced; run the command again"
+                "{path} was not replaced, because it changed while this command ran; run the command again"
             );
             assert_eq!(error.unwrap_err().to_string(), expected);
             assert_eq!(text(root.path(), path), Some("mine".into()));

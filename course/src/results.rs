@@ -11,7 +11,7 @@ use crate::{
     test_run::{TestRun, Verdict},
 };
 
-/// A finished run.
+/// The results of a finished run.
 pub(crate) struct Results<'a> {
     day: &'a Day,
     /// Results of the tasks that ran, in order.
@@ -26,8 +26,8 @@ pub(crate) struct TaskResult<'a> {
     pub(crate) verdict: Verdict,
     /// Number of tests that ran.
     ran: usize,
-    /// Names of the failed tests: first those with a diagnosis, then all others, each in the order
-    /// of the test files.
+    /// Names of the failed tests: first those with a diagnosis, then all others. Both groups are in
+    /// the order of the test files.
     failing: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Results<'a> {
             .map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
     }
 
-    /// Returns whether a task's first failure is something other than the `todo!` of a stub.
+    /// Returns whether the task has failed for a reason other than the `todo!` of a stub.
     pub(crate) fn has_failed_since_begun(&self, id: &TaskId) -> bool {
         self.tasks.iter().any(|task| {
             task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task)
@@ -137,8 +137,8 @@ impl<'a> Results<'a> {
             .is_some()
     }
 
-    /// If a stub belongs to a day other than the run's, returns the stub's day and the number of
-    /// its task.
+    /// Returns the day and the task's number in `stub`, a stub's message. Returns `None` if the day
+    /// is the one that was run.
     fn of_another_day<'b>(&self, stub: &'b str) -> Option<(&'b str, &'b str)> {
         let (day, rest) = stub.split_once(" task ")?;
         (day != self.day.feature).then_some((day, rest.split_once(':')?.0))
@@ -225,8 +225,8 @@ impl<'a> Results<'a> {
         text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
-    /// Formats the other failing tests with their diagnoses, one line each. Omits diagnoses that
-    /// were already `said`. Combines tests that stop at a stub into one line.
+    /// Formats the failed tests in `others` with their diagnoses. Omits repeated diagnoses and
+    /// `said`, which was already shown. Combines tests that stop at a stub into one line.
     fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
         let (stubs, wrong): (Vec<&String>, Vec<&String>) = others
             .iter()

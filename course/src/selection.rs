@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::curriculum::{Curriculum, Day, Task, TaskId, Week};
 
-/// The words as typed. If there are none, the current task is meant.
+/// Words that name a week, a day or a task, as typed. No words mean the current task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
@@ -75,7 +75,7 @@ impl Words {
 }
 
 impl<'a> Selection<'a> {
-    /// Returns the tasks, in order.
+    /// Returns the selected tasks, in order.
     pub(crate) fn tasks(&self) -> Vec<(TaskId, &'a Task)> {
         match self {
             Self::Week(week) => week.days.iter().flat_map(Day::tasks).collect(),
@@ -94,7 +94,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Resolves one word.
+/// Returns what a single word selects. `here` is the learner's current day.
 fn first<'a>(
     curriculum: &'a Curriculum,
     here: Option<&'a Day>,
@@ -144,7 +144,7 @@ fn first<'a>(
     }
 }
 
-/// Finds a task of a day by its number or by one of its functions.
+/// Finds the task of `day` whose number is `word`, or that has a function named `word`.
 fn task_of<'a>(day: &'a Day, word: &str) -> Result<Selection<'a>> {
     let number = word.strip_prefix("task_").or(word.strip_prefix("task-")).unwrap_or(word);
     let found = match number.parse::<usize>() {
@@ -159,7 +159,7 @@ fn task_of<'a>(day: &'a Day, word: &str) -> Result<Selection<'a>> {
     Ok(Selection::Task(day, id, task))
 }
 
-/// Finds the day's task with a function of this name, with or without its type.
+/// Finds the task of `day` that has this function. The function is named with or without its type.
 fn task_with<'a>(day: &'a Day, function: &str) -> Option<(TaskId, &'a Task)> {
     let is = |own: &String| own == function || own.rsplit("::").next() == Some(function);
     day.tasks().find(|(_, task)| task.functions.iter().any(is))

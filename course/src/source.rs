@@ -11,7 +11,7 @@ pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Returns whether every line of the text ends in CRLF.
+/// Returns whether the text has line ends and all of them are CRLF.
 pub fn has_windows_ends(text: &str) -> bool {
     text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
@@ -21,14 +21,14 @@ pub fn indentation(line: &str) -> usize {
     line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
-/// Returns the function that contains line `at`, with its type if it is a method: `softmax`,
-/// `Embedding::forward`.
+/// Returns the name of the function that contains line `at`, with its type if it is a method:
+/// `softmax`, `Embedding::forward`.
 pub fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
     let function_line = enclosing_function_line(lines, at)?;
     qualified_name(lines, function_line)
 }
 
-/// The line ranges of a function in a file, counted from 0.
+/// The lines of a function in a file, as ranges counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The lines from `fn` to the line that ends in `{`.
@@ -50,7 +50,7 @@ pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'
     place(lines, function).map(|place| &lines[place.body])
 }
 
-/// Finds the function with this name.
+/// Finds the lines of the function with this name: `softmax`, `Embedding::forward`.
 pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let name = function.rsplit("::").next();
     let start = (0..lines.len()).find(|&i| {
@@ -67,8 +67,8 @@ pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     Some(Place { signature: start..open + 1, body: open + 1..open + 1 + length })
 }
 
-/// Returns the name of the item that an unindented line begins: a function, type, trait or
-/// constant.
+/// Returns the name of the item that begins at `line`: a function, type, trait or constant. Returns
+/// `None` for an indented line.
 pub fn item_name(line: &str) -> Option<&str> {
     if line.starts_with(' ') {
         return None;

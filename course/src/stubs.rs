@@ -8,7 +8,7 @@
 //! - If a file contains a learner's work, the command refuses to replace it and names the
 //!   functions. `--force` keeps the old file under `.course/recovery/<time>/` and then writes the
 //!   stubs.
-//! - Any other file that is replaced is also kept there.
+//! - Any other file that the command replaces is also kept in `.course/recovery/<time>/`.
 //! - A body that `cargo course borrow` has inserted stays borrowed. `--force` removes it. If the
 //!   learner has edited it, it counts as work.
 //! - `--check` writes nothing, and fails if a file differs from the generated one. Files with a
@@ -33,7 +33,7 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// A generated file, compared with the present one.
+/// A generated file, and the learner's present version of it.
 #[derive(Debug)]
 pub struct Generated {
     /// Path, such as `src/week1/attention/attention.rs`.
@@ -42,15 +42,15 @@ pub struct Generated {
     pub template: Template,
     /// The contents that the file should have without a learner's work.
     pub stub: String,
-    /// The file's contents with `\n` line ends.
+    /// The learner's file with `\n` line ends, or `None` if it does not exist.
     pub current: Option<String>,
-    /// The file's contents as on disk.
+    /// The learner's file as on disk.
     pub raw: Option<String>,
 }
 
 impl Generated {
-    /// Returns the names of all functions of tasks that contain a learner's work, then of all
-    /// borrowed helpers that the learner has changed.
+    /// Returns the names of the functions that contain a learner's work, then of the borrowed
+    /// helpers that the learner has changed.
     pub fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
@@ -64,7 +64,7 @@ impl Generated {
         functions.filter(|function| self.state(function).is_work()).chain(edited).collect()
     }
 
-    /// Returns the state of one of its functions.
+    /// Returns the state of `function` in the learner's file.
     pub fn state(&self, function: &str) -> State {
         let Some(current) = &self.current else { return State::Missing };
         let state = function_state(&self.stub, current, function);
@@ -78,7 +78,7 @@ impl Generated {
         state
     }
 
-    /// Returns the functions and other items outside the tasks that only the learner's file has.
+    /// Returns the names of the items that the learner's file has but the stub lacks.
     ///
     /// An item that only an older reference had would look like one of the learner's items. So if a
     /// file exactly equals the stub of the last commit's reference, its items don't count as the
@@ -133,8 +133,8 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
     templates.into_iter().map(file).collect()
 }
 
-/// Returns the stub of a file according to the last commit's reference, or `None` if git doesn't
-/// have that version.
+/// Returns the stub that the reference of the last commit generates for the file at `path`. Returns
+/// `None` if git doesn't have that version.
 fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<String> {
     let file = format!("reference/{path}");
     let mut git = Command::new("git");
@@ -143,7 +143,7 @@ fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<St
     Template::parse(&file, &text, curriculum).ok().map(|template| template.stub())
 }
 
-/// Parses the reference's files, given as `(src/week1/attention/attention.rs, text)`.
+/// Parses the reference's files, pairs such as `(src/week1/attention/attention.rs, text)`.
 ///
 /// # Errors
 /// If a marker is wrong, or a function of the curriculum has no region.
@@ -227,7 +227,8 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path of the reference's file and its new text, if its list of tasks is out of date.
+/// If the list of tasks in the reference's file is out of date, returns the file's path and its new
+/// text.
 fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String)>> {
     let path = format!("reference/{}", file.path);
     let text = normalise(&read(&root.join(&path))?);
@@ -235,7 +236,7 @@ fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String
     Ok((listed != text).then_some((path, listed)))
 }
 
-/// What [`check`] counted, for its summary line.
+/// The numbers of files that [`check`] counted, for its summary line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
     /// Number of files that equal the generated ones.
@@ -303,8 +304,8 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     unreachable!("every file ends")
 }
 
-/// Returns the files of all weeks in `tree`, as paths in the learner's crate:
-/// `src/week1/attention/attention.rs`.
+/// Returns the paths of the files of all weeks in the folder `tree`, without the prefix
+/// `reference/`: `src/week1/attention/attention.rs`.
 fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     let mut found = BTreeSet::new();
     if root.join(tree).is_dir() {
@@ -318,7 +319,7 @@ fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     Ok(names.into_iter().map(from_crate).filter(|path| is_a_weeks(path)).collect())
 }
 
-/// Returns whether `cargo course stubs` generates this path, such as
+/// Returns whether `cargo course stubs` generates a file at this path, such as
 /// `src/week1/attention/attention.rs`.
 pub(crate) fn is_generated(path: &str) -> bool {
     is_a_weeks(path) && path.ends_with(".rs")

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use crate::{curriculum::TaskId, template::Template};
 
-/// The beginning and the end of the list.
+/// The beginning of the list. `END` is its end.
 const TASKS: &str = "//! Tasks here: ";
 const END: &str = "provided.";
 
 /// Returns `text` with the list of its tasks at the end of its first comment. `template` was parsed
-/// from `text`. If there is no such comment, returns `text` unchanged.
+/// from `text`. If `text` has no tasks or no such comment, returns `text` unchanged.
 pub(crate) fn with_list(template: &Template, text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().take_while(|line| line.starts_with("//!")).count();

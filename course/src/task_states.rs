@@ -1,7 +1,7 @@
 //! The learner's progress: the state of each task, and the next one.
 //!
 //! A task's file shows how much of it is written. The last run shows whether the code is right, if
-//! it has not changed since.
+//! the code has not changed since.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) enum Mark {
     /// The last run passed, and nothing has changed since.
     Passed,
-    /// The last run failed, and nothing has changed since.
+    /// All functions are written. The last run failed, and nothing has changed since.
     Failed,
     /// The last run did not compile, and nothing has changed since.
     DoesNotCompile,
@@ -29,7 +29,7 @@ pub(crate) enum Mark {
     NotStarted,
     /// The task is partly written.
     Begun,
-    /// The reference's solution is borrowed.
+    /// Every function is written or borrowed, and at least one is borrowed.
     Borrowed,
     /// All functions are written, but there is no run of the present code.
     NotVerified(Reason),
@@ -80,7 +80,7 @@ pub(crate) struct TaskStatus<'a> {
     pub(crate) mark: Mark,
     /// The last run, even if it tested other code.
     pub(crate) run: Option<Run>,
-    /// Hints seen, 0 to 3.
+    /// Number of hints seen, 0 to 3.
     pub(crate) hints: u8,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Status<'a> {
     /// task of the whole course.
     ///
     /// If a task passed but its files have changed since, it is chosen only if no other task is
-    /// left. Otherwise, work on task 3 would lead back to task 1.
+    /// open. Without this rule, work on task 3 would lead back to task 1.
     pub(crate) fn current(&self) -> Option<&TaskStatus<'a>> {
         self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
     }
@@ -146,14 +146,14 @@ impl<'a> Status<'a> {
         first_open(self.tasks.iter().filter(|task| day.feature == task.day.feature))
     }
 
-    /// Like [`Status::current`], but considers only these tasks. A single task is returned even if
-    /// it is done.
+    /// Like [`Status::current`], but considers only `tasks`. If `tasks` is a single task, returns
+    /// it even if it is done.
     pub(crate) fn current_among(&self, tasks: &[(TaskId, &Task)]) -> Option<&TaskStatus<'a>> {
         let mut those = self.tasks.iter().filter(|own| tasks.iter().any(|(id, _)| *id == own.id));
         if tasks.len() == 1 { those.next() } else { first_open(those) }
     }
 
-    /// Like [`Status::current`], but from this day on.
+    /// Returns the first open task from `day` on or, if there is none, of the whole course.
     pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
             .or_else(|| first_open(self.tasks.iter()))
@@ -164,9 +164,9 @@ impl<'a> Status<'a> {
         self.current().or_else(|| self.worked_on()).or(self.tasks.last()).map(|task| task.day)
     }
 
-    /// Returns the task that the learner has worked on last. Of the tasks that contain the
-    /// learner's work, this is the one that ran last, or, if none of them ran, the last one in the
-    /// course. If the learner has written nothing yet, returns the task that ran last.
+    /// Returns the task that the learner has worked on last: of the tasks that contain the
+    /// learner's work, the one that ran last. If none of them ran, returns the last of them in the
+    /// course. If there are none, returns the task that ran last.
     fn worked_on(&self) -> Option<&TaskStatus<'a>> {
         let theirs = |task: &&TaskStatus| {
             !matches!(task.mark, Mark::NotStarted | Mark::Borrowed | Mark::Elsewhere)
@@ -240,8 +240,9 @@ mod tests {
             .stub()
     }
 
-    /// Creates a repository with this `a.rs` and these runs. A run is a task, a verdict, and
-    /// whether it ran before the last edit. Returns the tasks' marks and the current task.
+    /// Creates a repository with `a` as its `a.rs`, and with records of `runs`. A run is a task's
+    /// number, a verdict, and whether the code has changed since. Returns the tasks' marks and the
+    /// current task.
     fn of(a: &str, runs: &[(usize, Verdict, bool)]) -> (Vec<Mark>, Option<String>) {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();

@@ -42,7 +42,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the reference's lines, with their own indentation replaced by `indentation`.
+    /// Returns the region's lines, with the reference's indentation replaced by `indentation`.
     pub fn body(&self, indentation: &str) -> Vec<String> {
         let own = " ".repeat(self.indentation);
         let moved = |line: &String| {
@@ -185,9 +185,9 @@ impl Template {
         self.render(|_| false)
     }
 
-    /// Returns the reference's file, in which each function of a task has several bodies. At run
-    /// time, the function calls `crate::proof::body(order)`, whose result selects the function's
-    /// stub, an arm of `arms` (`17 => { … }`), or the reference's body.
+    /// Returns the reference's file with several bodies for each function of a task. At run time,
+    /// the function calls `crate::proof::body` with the task's `order`. The result selects the
+    /// stub, one of the function's `arms` (`17 => { … }`), or the reference's body.
     pub fn render_proof(
         &self,
         order: impl Fn(&TaskId) -> usize,
@@ -216,8 +216,8 @@ impl Template {
         text
     }
 
-    /// Returns the reference's file, in which each function with `arms` has several bodies. The
-    /// expression `chosen` is a number. It selects an arm of `arms` (`17 => { … }`). Any other
+    /// Returns the reference's file with several bodies for each function that has `arms`. The
+    /// number `chosen`, a Rust expression, selects one of the arms (`17 => { … }`). Any other
     /// number selects the reference's body.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
@@ -242,8 +242,8 @@ impl Template {
         text
     }
 
-    /// Returns the file with the reference's body in the tasks for which `solved` returns true, and
-    /// a `todo!` in all other tasks. Markers are removed.
+    /// Returns the file with the reference's solution of each task for which `solved` returns true,
+    /// and with stubs for all other tasks. Removes the markers.
     pub fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut vanished = false;
@@ -284,8 +284,8 @@ impl Template {
     }
 }
 
-/// Parses `week1-day4 task 2` or `week1-day4 task 2 (helper)`. Returns the task, and whether the
-/// marker is a helper's.
+/// Parses the text of a marker: `week1-day4 task 2` or `week1-day4 task 2 (helper)`. Returns the
+/// task, and whether the marked region is a helper.
 pub fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
     let (task, helper) = match marker.strip_suffix("(helper)") {
         Some(task) => (task.trim_end(), true),

@@ -112,8 +112,9 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
 }
 
 impl TestRun {
-    /// Interprets the output of [`command`]. If a test stopped the test program, and the output
-    /// doesn't show which one, runs the program again with one thread. That shows which test it is.
+    /// Interprets `finished`, the result of [`command`]. If a test stopped the test program, and
+    /// the output doesn't name the test, runs the program again with one thread, which shows its
+    /// name.
     ///
     /// # Errors
     /// If cargo cannot be started.
@@ -154,7 +155,7 @@ impl TestRun {
         Self { verdict, report, text, duration }
     }
 
-    /// Returns the verdict on one of the tasks that ran.
+    /// Returns the verdict on the task with this number, which must have run.
     pub(crate) fn of_task(&self, number: usize) -> Verdict {
         if self.verdict == Verdict::DoesNotCompile {
             return self.verdict;

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::curriculum::Curriculum;
 
-/// Two days. The first has two tasks in `a.rs`, the second has one in `b.rs`.
+/// A curriculum of two days. The first has two tasks in `a.rs`, the second has one in `b.rs`.
 pub const CURRICULUM: &str = r#"
 [[week]]
 number = 1

@@ -33,8 +33,7 @@ pub(crate) fn help() -> String {
     format!("For maintainers and instructors (built on first use):{lines}")
 }
 
-/// Builds the tools if necessary, and replaces this process with them. They run their command
-/// `name`.
+/// Builds the tools if necessary, and replaces this process with the tool command `name`.
 ///
 /// # Errors
 /// If there is no such command, or the tools do not build.
@@ -68,15 +67,15 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     become_program(root, progress::Build::of("the book builder", &BOOK_BUILD), &arguments)
 }
 
-/// The target of the engine that runs in the book's pages.
+/// Rust's target for the engine that runs in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
 
-/// Cargo's arguments for building that engine, and for packing its model file.
+/// Cargo's arguments for building the engine of the book's pages, and for packing its model.
 const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
-/// Builds the engine and packs the model that the book's pages fetch. Returns the folder of these
-/// files.
+/// Builds the engine and packs the model that the book's pages fetch. Returns the folder that
+/// contains both.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
         format!("the engine cannot be compiled for web pages; missing: {}", Compiler::missing(WEB))
@@ -104,7 +103,8 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the command line if necessary, and replaces this process with it: `cargo llm ARGUMENTS`.
+/// Builds the engine with cargo's options `build` if necessary, and replaces this process with it:
+/// `cargo llm ARGUMENTS`.
 ///
 /// # Errors
 /// If the command line does not build.

@@ -39,7 +39,7 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     );
 }
 
-/// Moves every second file of tasks to another folder, and updates the list.
+/// Moves every second file of tasks to another folder, and updates the curriculum.
 fn rearrange(root: &Path) {
     let list = root.join("course/curriculum.toml");
     let mut tasks = fs::read_to_string(&list).unwrap();

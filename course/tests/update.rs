@@ -111,7 +111,7 @@ fn body_of(text: &str, function: &str) -> String {
 }
 
 /// Puts every function into a state of `mix`, in turn, and adds an import to every file of tasks.
-/// Returns each body.
+/// Returns each function's state and body.
 fn work(root: &Path, mix: &[Work]) -> BTreeMap<(String, String), (Work, String)> {
     let mut bodies = BTreeMap::new();
     for (seen, file) in files(root).into_iter().enumerate() {

@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use hub::{Act, Hub, Stored};
 
-/// Minimum size of files that are served from the second address.
+/// Minimum size, in bytes, of files that the hub serves from its second address.
 const LARGE: usize = 50_000;
 
 fn main() {

@@ -18,13 +18,13 @@ use crate::{
     store::Store,
 };
 
-/// Maximum bytes of a block. A block is hashed while the next one arrives.
+/// Maximum size of a block, in bytes. A block is hashed while the next one arrives.
 const BLOCK: usize = 1 << 18;
 /// Maximum number of blocks that wait to be hashed.
 const WAITING: usize = 16;
 /// Number of bytes after which data is flushed to the disk while more arrives.
 const FLUSH: u64 = 1 << 26;
-/// Minimum bytes that an attempt must receive to count as progress.
+/// Number of bytes that an attempt must receive to count as progress.
 const PROGRESS: u64 = 1 << 20;
 
 /// Downloads a blob (the content of a file), and checks its length and its hash. Does nothing if a
@@ -96,7 +96,7 @@ impl Part<'_> {
         }
     }
 
-    /// Removes all bytes and begins again.
+    /// Removes all bytes from the file, so that the download begins again.
     fn restart(&mut self) -> Result<()> {
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map_err(|e| cannot_be_written(&self.store.incomplete(&self.remote.hash), &e))?;
@@ -105,8 +105,8 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads the missing bytes. Tries again if the connection is cut or the server does not
-    /// respond.
+    /// Downloads the missing bytes. Tries again if the connection is cut, or the server is busy or
+    /// does not respond.
     fn complete(&mut self, progress: &mut Progress) -> Result<()> {
         let mut attempt = 0;
         while self.have < self.remote.size {
@@ -130,7 +130,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads until the blob is complete or the connection is cut.
+    /// Downloads until the blob is complete or the attempt fails.
     fn attempt(&mut self, progress: &mut Progress) -> Result<(), Failure> {
         let (begin, body) = self.hub.open(self.remote, self.have)?;
         if begin < self.have {

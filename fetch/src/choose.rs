@@ -12,9 +12,9 @@ use tiny_llm_formats::{
 pub(crate) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
-/// Files that only other programs read.
+/// Optional files that only other programs read.
 const OTHERS: [&str; 2] = ["added_tokens.json", "special_tokens_map.json"];
-/// Maximum number of names in a message.
+/// Maximum number of file names in a message.
 const SHOWN: usize = 20;
 
 /// The files that a model's name selects.
@@ -35,7 +35,7 @@ pub(crate) fn is_index(file: &str) -> bool {
     file == INDEX
 }
 
-/// Selects the required files among all files of a repository.
+/// Selects the files that the model `name` needs. `files` are all files of the repository.
 pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>> {
     let there: Vec<&str> = files.iter().map(String::as_str).collect();
     let expected = match name.choose(&there)? {
@@ -61,7 +61,8 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
     bail!("{name}: no {expected} in the repository, which has {}", named(&there))
 }
 
-/// Selects the files of a model folder, or returns the name of one that is missing.
+/// Selects the files of a model folder from `there`, the repository's files. If a required file is
+/// missing, returns its name.
 fn folder<'a>(there: &[&'a str]) -> Result<Wanted<'a>, &'static str> {
     let find = |wanted: &str| there.iter().copied().find(|file| *file == wanted);
     let weights = find(WEIGHTS).or_else(|| find(INDEX)).ok_or(WEIGHTS)?;
@@ -75,7 +76,7 @@ fn folder<'a>(there: &[&'a str]) -> Result<Wanted<'a>, &'static str> {
     Ok(Wanted::Folder { weights, rest })
 }
 
-/// Returns the files that hold sharded weights.
+/// Returns the files of sharded weights that `index` lists. All of them must be in `files`.
 pub(crate) fn shards(name: &Name, index: &Path, files: &[String]) -> Result<Vec<String>> {
     let shards = checkpoint::shards(index).context(format!("{name}: {INDEX}"))?;
     ensure!(!shards.is_empty(), "{name}: {INDEX} lists no tensors");

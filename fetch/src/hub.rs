@@ -23,10 +23,10 @@ use crate::{
 pub(crate) const ATTEMPTS: u32 = 5;
 /// Maximum number of redirects of one request.
 const REDIRECTS: usize = 10;
-/// Maximum bytes of a list of files.
+/// Maximum size of a list of files, in bytes.
 const LISTING: u64 = 64 << 20;
 
-/// Characters that are percent-encoded: `PATH` is for a whole path, `PART` for one part of a path.
+/// Characters that are percent-encoded in a whole path. `PART` is the set for one part of a path.
 const PATH: &AsciiSet = &PART.remove(b'/');
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -188,8 +188,8 @@ impl Hub {
         }
     }
 
-    /// Pauses before a retry. `attempt` is 1 before the first retry. Each retry without progress
-    /// adds 1.
+    /// Pauses before a retry. `attempt` is the number of failed attempts since the last progress.
+    /// Each one after the first doubles the pause.
     pub(crate) fn pause(&self, attempt: u32) {
         thread::sleep(self.pause * 2_u32.saturating_pow(attempt.saturating_sub(1)));
     }
@@ -295,8 +295,8 @@ fn host(url: &str) -> String {
     authority.unwrap_or_else(|| url.to_owned())
 }
 
-/// Returns the target of a redirect. An encrypted connection is never redirected to an unencrypted
-/// one.
+/// Resolves `to`, the address in a redirect from the URL `from`, to a URL. Returns `None` if `to`
+/// is invalid, or is unencrypted although `from` is encrypted.
 fn target(from: &str, to: &str) -> Option<String> {
     let (scheme, rest) = from.split_once("://")?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));

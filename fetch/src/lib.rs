@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
         Ok(Self { name, settings, hub, store, commit: listing.commit, files })
     }
 
-    /// Returns the files.
+    /// Returns the files of the plan.
     pub fn files(&self) -> impl Iterator<Item = Planned<'_>> {
         self.files.iter().map(|file| Planned {
             file: &file.file,

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the name, with the revision from the option.
+/// Returns the model's name, with the revision of `--revision` if it is given.
 fn named(options: &Options) -> Result<Name> {
     let name = options.model.clone();
     let Some(revision) = &options.revision else { return Ok(name) };

@@ -20,7 +20,8 @@ pub(crate) fn header_of(response: &Response<Body>, name: &str) -> Option<String>
     Some(String::from_utf8_lossy(text.as_bytes()).into_owned())
 }
 
-/// Explains a response that refuses a request about a repository or one of its files.
+/// Converts an unsuccessful response to a failure with an explanation. The request was about a
+/// repository or one of its files.
 pub(crate) fn refused(
     response: &Response<Body>,
     host: &str,
@@ -68,7 +69,7 @@ pub(crate) fn refused(
     })
 }
 
-/// Explains a request that got no response, or only a part of one.
+/// Converts the error of a request that got no response, or only a part of one, to a failure.
 pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
     use std::io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock,

@@ -18,14 +18,14 @@ pub struct Settings {
     pub cache: PathBuf,
     /// Timeout for connecting and receiving the response's headers.
     pub answer_time: Duration,
-    /// Timeout between two parts of a download.
+    /// Maximum time without new bytes during a download.
     pub stall_time: Duration,
-    /// Pause before the second attempt. It doubles with each attempt.
+    /// Pause before the second attempt. Each further failed attempt doubles it.
     pub pause: Duration,
 }
 
 impl Settings {
-    /// Reads the environment.
+    /// Reads the settings from the environment.
     ///
     /// # Errors
     /// If a variable has an invalid value. The message is one line.
@@ -33,8 +33,8 @@ impl Settings {
         Self::of(|name| std::env::var(name).ok())
     }
 
-    /// Reads the settings from the variables whose values `variable` returns. An empty variable
-    /// counts as absent.
+    /// Reads the settings. `variable` returns the value of the environment variable with the given
+    /// name. An empty variable counts as absent.
     ///
     /// # Errors
     /// If a variable has an invalid value. The message is one line.

@@ -7,7 +7,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Time between two lines about one file.
+/// Minimum time between two lines about the progress of one file.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// How progress is shown.
@@ -35,7 +35,7 @@ pub(crate) struct Progress<'a> {
 }
 
 impl Show {
-    /// Shows bars if standard error is a terminal, otherwise lines.
+    /// Returns [`Show::Bars`] if standard error is a terminal, otherwise [`Show::Lines`].
     #[must_use]
     pub fn for_standard_error() -> Self {
         if stderr().is_terminal() { Self::Bars } else { Self::Lines }

@@ -107,7 +107,7 @@ impl Store {
         }
     }
 
-    /// Opens the incomplete file of a blob, for reading and appending.
+    /// Opens or creates the incomplete file of a blob, for reading and writing.
     pub(crate) fn open_incomplete(&self, hash: &Hash) -> Result<File> {
         create_folder(&self.folder.join("blobs"))?;
         let path = self.incomplete(hash);
@@ -123,7 +123,7 @@ impl Store {
         renamed.map_err(|e| cannot_be_written(&to, &e))
     }
 
-    /// Creates a file of a snapshot that refers to its blob.
+    /// Creates the file of the commit's snapshot that refers to the blob of `remote`.
     pub(crate) fn link(&self, commit: &str, remote: &Remote) -> Result<()> {
         let path = self.folder.join("snapshots").join(commit).join(&remote.file);
         let blob = self.blob(&remote.hash);
@@ -137,7 +137,7 @@ impl Store {
         self.replace(&path, |new| by_any(&ways, &target, &blob, new))
     }
 
-    /// Records which commit a revision refers to.
+    /// Records that `revision` refers to `commit`.
     pub(crate) fn write_ref(&self, revision: &str, commit: &str) -> Result<()> {
         let path = self.folder.join("refs").join(revision);
         if revision == commit || fs::read(&path).is_ok_and(|found| found == commit.as_bytes()) {
@@ -157,7 +157,8 @@ impl Store {
     }
 }
 
-/// Creates a file in the first of these ways that the system supports.
+/// Creates the file `new`, which refers to `blob`, in the first of `ways` that the system supports.
+/// A symbolic link contains `target`.
 fn by_any(ways: &[Way], target: &Path, blob: &Path, new: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for way in ways {

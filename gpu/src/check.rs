@@ -6,10 +6,10 @@ use wgpu::naga::{
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
-/// Checks that a text is valid WGSL.
+/// Checks that `text` is valid WGSL. An error names the kernel, `name`.
 ///
 /// # Errors
-/// If the text is not valid. The error is naga's message, which shows the line.
+/// If `text` is not valid. The error contains naga's message, which shows the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
     let found = |said: String| anyhow!("{name}: this is not valid WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;

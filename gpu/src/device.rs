@@ -19,28 +19,28 @@ use wgpu::{
     PollError, PollStatus, PollType,
 };
 
-/// Environment variable that selects an adapter. It contains part of the adapter's name or
-/// `software`, or is empty.
+/// Environment variable that selects an adapter. Its value is a part of the adapter's name,
+/// `software` or empty.
 const VARIABLE: &str = "TINY_LLM_GPU";
 
-/// Timeout of a submission, so that a kernel with an endless loop does not make a test hang.
-/// (Mesa's software device ends every loop after 65,536 iterations and has no timeout.)
+/// How long [`Gpu::wait`] waits for submitted work, so that a kernel with an endless loop does not
+/// make a test hang. (Mesa's software device ends every loop after 65,536 iterations and has no
+/// timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The minimum values that an adapter's limits must have. The device is opened with the adapter's
 /// own limits, except that [`Self::buffer_bytes`] may lower the size of buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
-    /// Threads per workgroup.
+    /// Required threads per workgroup.
     pub invocations: u32,
-    /// Bytes of workgroup memory.
+    /// Required bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Storage buffers per kernel.
+    /// Required storage buffers per kernel.
     pub storage_buffers: u32,
-    /// Workgroups along an axis.
+    /// Required workgroups along each axis.
     pub groups: u32,
-    /// Maximum buffer size, even if the adapter supports more. If the adapter supports less, its
-    /// own limit applies.
+    /// Maximum size of a buffer in bytes, unless the adapter's own limit is lower.
     pub buffer_bytes: u64,
 }
 
@@ -84,13 +84,13 @@ pub struct About {
     pub backend: String,
     /// Kind of device, in words.
     pub kind: &'static str,
-    /// Maximum bytes of a buffer that a kernel can use.
+    /// Maximum size in bytes of a buffer that a kernel can use.
     pub buffer_bytes: u64,
     /// Maximum threads per workgroup.
     pub invocations: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Maximum workgroups along an axis.
+    /// Maximum workgroups along each axis.
     pub groups: u32,
 }
 
@@ -106,7 +106,7 @@ pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     about: About,
-    /// Why the device is unusable, if it is.
+    /// Why the device is unusable. `None` while it works.
     lost: Arc<Mutex<Option<String>>>,
     pub(crate) submissions: AtomicUsize,
 }
@@ -188,7 +188,7 @@ impl Gpu {
         shared.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
-    /// Describes the adapter.
+    /// Returns the adapter's name, kind and limits.
     #[must_use]
     pub fn about(&self) -> &About {
         &self.about
@@ -277,10 +277,11 @@ impl Gpu {
 }
 
 impl About {
-    /// Checks the adapter's limits.
+    /// Checks that the adapter's limits are at least those in `needs`. `buffers` is its limit of
+    /// storage buffers per kernel.
     ///
     /// # Errors
-    /// If one of its limits is too low.
+    /// If a limit is too low.
     fn check(&self, needs: &Needs, buffers: u32) -> Result<()> {
         for (name, found, expected) in [
             ("threads of a workgroup", self.invocations, needs.invocations),
@@ -297,7 +298,8 @@ impl About {
     }
 }
 
-/// Returns why the device failed, if it did. wgpu panics if a device is lost during a wait.
+/// Calls `poll`. If the device fails, returns why. Catches panics, because wgpu panics if a device
+/// is lost during a wait.
 fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(poll)) {
         Ok(Ok(_)) => Ok(()),
@@ -317,7 +319,7 @@ fn said(panic: &(dyn Any + Send)) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Ranks kinds of devices, fastest first.
+/// Returns the rank of a kind of device, 0 for the fastest.
 fn rank(kind: DeviceType) -> usize {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -338,7 +340,7 @@ fn kind(kind: DeviceType) -> &'static str {
     }
 }
 
-/// Returns the result of a future that is already complete, as all of wgpu's are outside a browser.
+/// Returns the result of `future`, which must be complete. Outside a browser, all of wgpu's are.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),

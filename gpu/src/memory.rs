@@ -9,10 +9,10 @@ use crate::{Gpu, OutOfMemory};
 #[derive(Debug, Clone)]
 pub struct Buffer {
     pub(crate) inner: wgpu::Buffer,
-    /// Offset at which this buffer begins in the device's buffer. 0 unless it is a part of another
-    /// one.
+    /// Offset in bytes of this buffer in the device's buffer. 0 unless this is a part of a longer
+    /// buffer.
     pub(crate) offset: usize,
-    /// Size as requested. The device's buffer is padded to a multiple of 4.
+    /// Size in bytes, as requested. The device's buffer is padded to a multiple of 4 bytes.
     bytes: usize,
 }
 
@@ -23,10 +23,10 @@ impl Buffer {
         self.bytes
     }
 
-    /// Returns a part of the buffer, which must begin at a multiple of [`ALIGNMENT`].
+    /// Returns the part of `bytes` bytes that begins at `offset`, a multiple of [`ALIGNMENT`].
     ///
     /// # Errors
-    /// If the part begins elsewhere, or is not within the buffer.
+    /// If `offset` is not such a multiple, or the part is not within the buffer.
     pub fn part(&self, offset: usize, bytes: usize) -> Result<Self> {
         let end = offset.checked_add(bytes);
         ensure!(
@@ -42,14 +42,14 @@ impl Buffer {
 /// A part of a buffer must begin at a multiple of this number of bytes, on every device.
 pub const ALIGNMENT: usize = 256;
 
-/// Converts numbers to bytes for an upload.
+/// Returns the bytes of `numbers`, for an upload.
 #[must_use]
 pub fn bytes_of(numbers: &[f32]) -> &[u8] {
     bytemuck::cast_slice(numbers)
 }
 
 impl Gpu {
-    /// Allocates a buffer of zeros.
+    /// Allocates a buffer of `bytes` bytes, all 0.
     ///
     /// # Errors
     /// If the buffer is too long for a kernel of this device, or memory is insufficient.
@@ -68,7 +68,7 @@ impl Gpu {
         Ok(Buffer { inner, offset: 0, bytes })
     }
 
-    /// Allocates a buffer with these bytes, padded with zeros to a multiple of 4.
+    /// Allocates a buffer and writes `bytes` to it, padded with zeros to a multiple of 4 bytes.
     ///
     /// # Errors
     /// If [`Gpu::buffer`] or [`Gpu::write`] fails.
@@ -78,8 +78,8 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Overwrites the beginning of a buffer. If the number of bytes is not a multiple of 4, the
-    /// next 1 to 3 bytes of the buffer become 0. Takes effect before all later submissions.
+    /// Overwrites the beginning of `buffer` with `bytes`. If their number is not a multiple of 4,
+    /// the next 1 to 3 bytes of the buffer become 0. Takes effect before all later submissions.
     ///
     /// # Errors
     /// If the buffer is shorter than `bytes`, or the device is lost.

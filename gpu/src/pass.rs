@@ -23,7 +23,7 @@ pub struct Pass<'a> {
 }
 
 impl Gpu {
-    /// Begins a recording.
+    /// Begins a pass, which records work until it is submitted.
     #[must_use]
     pub fn pass(&self) -> Pass<'_> {
         let encoder = self.device.create_command_encoder(&Default::default());

@@ -101,7 +101,7 @@ fn rejects_a_buffer_above_the_limit() {
 /// An operation on a device with two buffers.
 type Operation = fn(&Gpu, &Kernel, [&Buffer; 2]) -> Result<()>;
 
-/// The error is one line, and no call hangs.
+/// Checks that every operation returns an error of one line, and that no call hangs.
 #[test]
 fn every_operation_on_a_lost_device_is_an_error() {
     let operations: [(&str, Operation); 8] = [

@@ -312,9 +312,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
 }
 
-/// Returns a note if some rows (along the last axis) are entirely wrong, and all other rows are
-/// entirely right. Returns an empty text otherwise, if all rows are wrong, or for rows of one
-/// element.
+/// Returns a note if some but not all rows (along the last axis) are entirely wrong, and the others
+/// entirely right. Returns an empty text otherwise, or if a row has only one element.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =

@@ -61,8 +61,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// Joins the entries of `wrong`. Shortens a long list and puts its length and `all`, the total,
-/// first.
+/// Joins the entries of `wrong`. If they are many, lists only some, after their number and `all`.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");

@@ -87,9 +87,8 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Asserts that a message does not swap two numbers. `a` and `b` are the name and the number of
-/// each. A number belongs to the nearest name before it, or to the nearest after it if none is
-/// before it.
+/// Asserts that a message does not swap the numbers of `a` and `b`, each a name with its number. A
+/// number belongs to the nearest name before it, or if there is none, to the nearest after it.
 ///
 /// # Panics
 /// If each of the two numbers belongs to the other's name.

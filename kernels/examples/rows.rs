@@ -1,5 +1,5 @@
-//! Measures how fast this crate's kernels multiply few rows of activations: for each format, with 1
-//! to 16 rows, weights read in GB/s and arithmetic in GOP/s.
+//! Measures how fast this crate's kernels multiply 1 to 16 rows of activations. For each format and
+//! number of rows, prints the weights read in GB/s and the arithmetic in GOP/s.
 //!
 //! `cargo run --release -p tiny-llm-kernels --example rows -- [THREADS [TYPE …]]`
 //!
@@ -24,7 +24,7 @@ const COLS: usize = 2048;
 const TYPES: [TensorType; 4] =
     [TensorType::Q4_0, TensorType::Q8_0, TensorType::Q4_K, TensorType::Q6_K];
 
-/// Creates blocks of random codes with small scales.
+/// Creates a matrix of about `megabytes` MB, with random codes and small scales.
 fn matrix(tensor_type: TensorType, megabytes: usize) -> Matrix {
     let rows = megabytes * 1_000_000 / tensor_type.row_bytes(COLS).expect("whole blocks");
     let rows = rows.next_multiple_of(64);

@@ -7,7 +7,7 @@ use crate::rung::Rung;
 /// A rung for each format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// Rungs in the order of [`TensorType::READ`].
+    /// The rung of each format, in the order of [`TensorType::READ`].
     rungs: [Rung; TensorType::READ.len()],
     alike: bool,
 }
@@ -69,9 +69,10 @@ pub struct Next {
 }
 
 impl Choice {
-    /// Returns, for each format, the highest rung whose kernel the learner has written. Also
-    /// returns, for each format, the kernel to write next: the missing kernel on the lowest rung
-    /// above that one, or on the lowest rung of all if the learner has written none.
+    /// Chooses, for each format, the highest rung whose kernel the learner has written. Also
+    /// returns the format's next kernel to write, if any: the lowest missing kernel above that
+    /// rung, or the lowest of all if the learner has written none. `status` returns the state of a
+    /// kernel.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. If the course
     /// teaches a format but provides its kernel on some rung, that kernel counts as written as soon

@@ -24,8 +24,8 @@ impl MultiplyAdd for Fused {
     }
 }
 
-/// Multiplies and adds in two instructions. Not needed on 64-bit Arm, where every processor has the
-/// single instruction.
+/// Multiplies and adds in two instructions. Not needed on 64-bit Arm, where every processor can do
+/// both in one instruction.
 #[cfg(not(target_arch = "aarch64"))]
 pub(crate) struct Separate;
 
@@ -89,13 +89,14 @@ pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f3
 
 /// Constants of [`exp`].
 pub(crate) mod exp_constants {
-    /// Lowest `x` for which the result is not 0.
+    /// Lowest `x` for which `exp` does not return 0.
     pub(crate) const LOWEST: f32 = -87.3;
-    /// Highest `x` for which the result is not infinity.
+    /// Highest `x` for which `exp` does not return infinity.
     pub(crate) const HIGHEST: f32 = 88.4;
     /// Adding this to a number below 2²² rounds it, because no bits are left for a fraction.
     pub(crate) const ROUND: f32 = 12_582_912.0;
-    /// ln 2 in two parts. The first part has so few bits that `n` times it is exact.
+    /// The first of two parts of ln 2. It has so few bits that its product with the exponent `n` is
+    /// exact.
     pub(crate) const LN2_HIGH: f32 = 0.693_359_4;
     pub(crate) const LN2_LOW: f32 = -2.121_944_4e-4;
     /// The Taylor series of e^f for |f| ≤ 0.35, last term first. The first omitted term is below
@@ -131,7 +132,7 @@ pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     }
 }
 
-/// Computes the dot product, with the same order of additions as [`score_rows`].
+/// Computes the dot product of `a` and `b`, with the same order of additions as [`score_rows`].
 #[inline(always)]
 fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 16];

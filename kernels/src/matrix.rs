@@ -10,9 +10,9 @@ use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 /// row and the input is one output.
 #[derive(Debug, Clone)]
 pub struct Matrix {
-    /// Number of outputs.
+    /// Number of rows, which is the number of outputs.
     pub rows: usize,
-    /// Number of inputs.
+    /// Number of columns, which is the number of inputs.
     pub cols: usize,
     /// The format of the weights.
     pub tensor_type: TensorType,
@@ -102,15 +102,15 @@ impl Matrix {
         let _ = self.copy.set(Repacked { bytes, side_by_side });
     }
 
-    /// Returns the number of rows whose blocks are side by side in the bytes that kernels read, or 1
-    /// in the layout of the file. A tile must start at a multiple of this number of rows.
+    /// Returns the number of rows whose blocks are side by side in the bytes that kernels read, or
+    /// 1 in the layout of the file. A tile must start at a multiple of this number of rows.
     #[must_use]
     pub fn rows_side_by_side(&self) -> usize {
         self.copy.get().map_or(1, |copy| copy.side_by_side)
     }
 
-    /// Returns `n` rows, starting at row `n · group`, or `None` if the matrix has no copy with `n`
-    /// rows side by side, in the layout of [`repack`](crate::repack).
+    /// Returns the bytes of `n` rows, starting at row `n · group`, or `None` if the matrix has no
+    /// copy with `n` rows side by side, in the layout of [`repack`](crate::repack).
     ///
     /// # Panics
     /// If the matrix doesn't have these rows.

@@ -24,8 +24,8 @@ use crate::{
 };
 use tiny_llm_formats::gguf::TensorType;
 
-/// Returns this rung's kernel for a matrix of `tensor_type` and `rows` rows of activations, or
-/// `None` if this crate has none.
+/// Returns the kernel of `rung` for a matrix of `tensor_type` and `rows` rows of activations, or
+/// `None` if this crate has no such kernel.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     withheld::check("provided::kernel");
@@ -44,7 +44,7 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     }
 }
 
-/// Returns this crate's kernel for a matrix that was repacked for this rung, and for `rows` rows of
+/// Returns this crate's kernel for a matrix that was repacked for `rung`, and for `rows` rows of
 /// activations. Returns `None` if the weights are in the layout of the file, or if the kernel for
 /// the file's layout is faster.
 #[cfg_attr(
@@ -62,8 +62,8 @@ pub fn repacked(rung: Rung, weight: &Matrix, rows: usize) -> Option<Kernel> {
     None
 }
 
-/// Quantizes `x` with this rung's instructions, with one scale per `per_scale` values. Does nothing
-/// and returns false if the rung has no such instructions.
+/// Quantizes `x` with the instructions of `rung`, with one scale per `per_scale` values. Does
+/// nothing and returns false if the rung has no such instructions.
 ///
 /// # Panics
 /// If this machine cannot run the rung.

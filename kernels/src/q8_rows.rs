@@ -15,9 +15,9 @@ pub const BLOCK: usize = 32;
 
 /// The largest code. −128 is not used, so the codes are symmetric.
 const LARGEST: f32 = 127.0;
-/// The f16 scale of a block that contains a number that is NaN, infinite or too large.
+/// The bits of a block's f16 scale if one of its numbers is NaN, infinite or too large.
 const NAN: u16 = 0x7e00;
-/// The smallest f16 that is infinite or NaN.
+/// The smallest bits of an f16 that is infinite or NaN.
 const INFINITE: u16 = 0x7c00;
 /// 2^112: compensates for the different exponent biases of f16 and f32.
 const REBASE: f32 = f32::from_bits((112 + 127) << 23);
@@ -57,7 +57,7 @@ impl Q8Rows<'_> {
     }
 }
 
-/// Returns the number of words for the scales of a row.
+/// Returns the number of 4-byte words for the scales of a row of `dim` numbers.
 const fn scale_words(dim: usize) -> usize {
     dim.div_ceil(BLOCK).div_ceil(2)
 }
@@ -68,7 +68,7 @@ pub const fn row_words(dim: usize) -> usize {
     scale_words(dim) + dim.div_ceil(4)
 }
 
-/// Converts a scale to f32. Scales are never negative.
+/// Converts the bits of an f16 scale to f32. Scales are never negative.
 #[inline(always)]
 pub(crate) fn scale(bits: u16) -> f32 {
     let scale = f32::from_bits(u32::from(bits) << 13) * REBASE;
@@ -85,7 +85,7 @@ pub(crate) fn rows(rows: Q8Rows<'_>) -> impl Iterator<Item = (&[[u8; 2]], &[u8])
     })
 }
 
-/// Converts a part of a block to f32.
+/// Converts `N` codes of a block to f32: `scale · code`.
 #[inline(always)]
 fn widen<const N: usize>(scale: f32, codes: &[u8; N]) -> [f32; N] {
     let mut out = [0f32; N];

@@ -101,8 +101,8 @@ pub fn repack<S: Schedule>(
     Ok(memory.len())
 }
 
-/// Writes `rows` to `out`, with `n` rows side by side. They are whole rows of `row_bytes` bytes
-/// each, and their number is a multiple of `n`.
+/// Writes `rows` to `out`, with `n` rows side by side. `rows` must be whole rows of `row_bytes`
+/// bytes each, and their number a multiple of `n`.
 ///
 /// # Panics
 /// If the format has no such layout, or the lengths of `rows` and `out` differ.

@@ -12,14 +12,13 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use tiny_llm_formats::request::SamplerOptions;
 
-/// Chooses tokens. Allocates memory only for the first one.
+/// Chooses tokens. Allocates memory only for the first token.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     options: SamplerOptions,
     /// The logits after the repetition penalty, `[V]`.
     logits: Vec<f32>,
-    /// For each token, the number of the last choice in which it was penalised, `[V]`. 0 if there
-    /// was none.
+    /// For each token, the value of `choices` when it was last penalised, `[V]`. 0 if it never was.
     penalised: Vec<u64>,
     choices: u64,
     candidates: Candidates,
@@ -151,7 +150,7 @@ impl Candidates {
         });
     }
 
-    /// Returns the token at which the running sum of probabilities first exceeds `uniform`.
+    /// Returns the first token at which the running sum of probabilities exceeds `uniform`.
     fn draw(&mut self, best: u32, uniform: f64) -> u32 {
         // If all candidates are ruled out, week 1 takes token 0.
         let mut last = if self.tokens.is_empty() { 0 } else { best };

@@ -164,7 +164,7 @@ for_each_unit! {
     narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
-/// Replaces each score `s` with `e^(s − max)`, and returns their sum.
+/// Replaces each score `s` with `e^(s − max)`, and returns the sum of the results.
 pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
@@ -214,7 +214,7 @@ pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [
     }
 }
 
-/// Computes `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`,
+/// Computes `out[g] = factors[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`,
 /// `v [n, D]`, `out [G, D]`.
 pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]

@@ -85,7 +85,7 @@ impl Schedule for Lazy {
     fn take_tiles(_: &impl Counter, _: Cut, _: impl Fn(Area)) {}
 }
 
-/// Gives every tile to every thread, once two threads have started.
+/// Gives every tile to every thread, as soon as two threads have started.
 struct Greedy;
 
 impl Schedule for Greedy {

@@ -2,8 +2,8 @@
 //! number of rows. The kernels of a single sequence may add in any order.
 //! `cargo run --release -p tiny-llm-reference --features engine --example alike -- [rung…] [type…]`.
 //!
-//! Times both in turns, on matrices that together don't fit in any cache. Each ratio is the median
-//! of all pairs. `same` after a ratio means that both kernels give the same bits.
+//! Measures both kernels in turns, on matrices that together don't fit in any cache. Each ratio is
+//! the median of all pairs. `same` after a ratio means that both kernels give the same bits.
 
 use std::{
     hint::black_box,
@@ -22,12 +22,12 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::{Random, matrix};
 
-/// The shape of TinyLlama's query projection, and the bytes of all its copies.
+/// Shape of TinyLlama's query projection. Its copies have `BYTES` bytes in total.
 const SHAPE: (usize, usize) = (2048, 2048);
 const BYTES: usize = 96 << 20;
 /// Numbers of activation rows.
 const ROWS: [usize; 3] = [1, 4, 16];
-/// Time limit of one cell, after at least eight pairs.
+/// Time limit for one cell of the table, which also takes at least eight pairs of measurements.
 const TIME: Duration = Duration::from_millis(700);
 
 fn main() {
@@ -57,7 +57,8 @@ fn main() {
     }
 }
 
-/// Returns one cell: microseconds of both kernels, and how much longer the batch kernel takes.
+/// Returns a cell of the table: both kernels' microseconds, and how much longer the batch kernel
+/// takes.
 fn compare(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize) -> String {
     let (height, width) = SHAPE;
     let size = height * tensor_type.row_bytes(width).expect("whole blocks");

@@ -35,10 +35,10 @@ use tiny_llm_reference::{
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Rows of the prompt, and positions in each cache.
+/// Number of rows of the prompt. Each cache has `CONTEXT` positions.
 const PROMPT: usize = 128;
 const CONTEXT: usize = 256;
-/// Rounds of prompts, and rounds of decoded tokens.
+/// Number of rounds with the prompt. `TOKENS` is the number of rounds with a decoded token.
 const PROMPTS: usize = 8;
 const TOKENS: usize = 48;
 
@@ -62,11 +62,12 @@ fn main() -> Result<()> {
 
 /// Results for one model. Times are in seconds.
 struct Compared {
-    /// Times of each round, for every engine.
+    /// For each round with the prompt: the time of every engine.
     prompts: Vec<[f64; ENGINES]>,
     tokens: Vec<[f64; ENGINES]>,
     build: f64,
-    /// The most allocations of all graphs for one decoded token, without the first two tokens.
+    /// Maximum allocations for one decoded token in all graphs together. Ignores the first two
+    /// tokens.
     allocations: usize,
 }
 
@@ -124,10 +125,10 @@ impl Compared {
     }
 }
 
-/// Week 2's engine and three graphs.
+/// Number of engines: week 2's engine and three graphs.
 const ENGINES: usize = 4;
 
-/// All engines, each with its own cache.
+/// All engines that are compared, each with its own cache.
 struct Engines<'a> {
     model: &'a Model,
     plan: Plan,
@@ -159,8 +160,8 @@ impl<'a> Engines<'a> {
         }
     }
 
-    /// Runs the same rows through all engines, in an order that changes with the round. Returns the
-    /// time of each, and the graphs' number of allocations. Fails if any logits differ.
+    /// Runs the same rows through all engines, in an order that depends on `round`. Returns each
+    /// engine's time, and the number of allocations in all graphs. Fails if any logits differ.
     fn pass(&mut self, start: usize, n: usize, round: usize) -> Result<([f64; ENGINES], usize)> {
         let row = |i: usize| Row {
             token: ((start + i) * 7919 % self.model.config.vocab_size) as u32,

@@ -1,5 +1,5 @@
-//! Packs a model folder into a streamed file, and prints what the program in `reference/bare` would
-//! print: `streamed FOLDER FILE NEW TOKEN TOKEN …`.
+//! Packs a model folder into a streamed file, and prints the same output as the program in
+//! `reference/bare`: `streamed FOLDER FILE NEW TOKEN TOKEN …`.
 
 use std::{env, path::Path};
 

@@ -1,5 +1,5 @@
-//! Checks that wrong counts and lengths in a GGUF file cost no memory: reading it takes at most
-//! `FOR_EACH_BYTE` times its size, plus `BESIDE`.
+//! Checks that wrong counts and lengths in a GGUF file cost no memory: reading a file takes at most
+//! `FOR_EACH_BYTE` times the size of the file, plus `BESIDE` bytes.
 #![cfg(feature = "engine")]
 #![allow(
     unsafe_code,
@@ -30,18 +30,18 @@ fn count(bytes: isize) {
     MOST.set(MOST.get().max(HELD.get()));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it is. The counters are plain
-// numbers without destructors, so that looking at them neither allocates nor fails.
+// SAFETY: every call is passed on to the system's allocator unchanged. The counters are plain
+// numbers without destructors, so reading them neither allocates nor fails.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's promises are those that `System` requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: as above; the pointer came from `System`.
+        // SAFETY: as above. The pointer came from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -49,7 +49,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the maximum number of bytes that reading a file takes, without the file itself.
+/// Returns the maximum number of bytes allocated while a file is read, without the file's own
+/// bytes.
 fn most(bytes: &[u8]) -> usize {
     let file = bytes.to_vec();
     let before = HELD.get();
@@ -58,8 +59,8 @@ fn most(bytes: &[u8]) -> usize {
     (MOST.get() - before).unsigned_abs()
 }
 
-/// Memory per byte of the file, and a constant. The worst case is a string of one letter: nine
-/// bytes become a `String` in a vector, which doubles while its old allocation still exists.
+/// Maximum memory per byte of the file, in addition to `BESIDE`. The worst case is a string of one
+/// letter: nine bytes become a `String` in a vector that doubles while its old allocation exists.
 const FOR_EACH_BYTE: usize = 12;
 const BESIDE: usize = 4096;
 

@@ -22,7 +22,7 @@ use tiny_llm_reference::{
     },
 };
 
-/// Opens a device with buffers of at most `buffer_bytes`. If it cannot, prints why.
+/// Opens a device whose buffers have at most `buffer_bytes` bytes. Prints why if it cannot.
 fn gpu(buffer_bytes: u64) -> Option<&'static Gpu> {
     let opened = Gpu::open_for(&Needs { buffer_bytes, ..Needs::default() });
     let gpu = opened.inspect_err(|why| println!("not verified: {why:#}")).ok()?;
@@ -47,7 +47,7 @@ fn model() -> Model {
     build(config, &rope, 256, &mut matrix).expect("a model")
 }
 
-/// A model on a device, and the position of its next row.
+/// A model on a device, and the position of the next row that it runs.
 struct Run {
     model: Model,
     engine: GraphEngine,
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// Runs the next `n` rows. Returns an error as text.
+    /// Runs the next `n` rows. Returns the text of any error.
     fn rows(&mut self, n: usize) -> Result<(), String> {
         let row = |i: usize| Row {
             token: (i % 40) as u32,
@@ -89,7 +89,7 @@ impl Run {
     }
 }
 
-/// Checks that the error is one line that contains all parts.
+/// Checks that `error` is one line that contains all of `parts`.
 fn names(error: &Result<(), String>, parts: &[&str]) {
     let text = error.as_ref().expect_err("it has to be refused");
     println!("{text}");
@@ -107,7 +107,7 @@ fn forward_on_a_lost_device_is_an_error() {
     run.rows(1).expect("a token");
     gpu.give_up();
     let lost = ["gpu: ", "the device is lost", &gpu.about().to_string()];
-    // A prepared graph, twice, and one that must be built.
+    // A graph that was already prepared, twice, then a graph that must be built.
     let node = ["embed of node 0 (weight, Q8_0 [64, 40, 1, 1])"];
     names(&run.rows(1), &[&lost[..], &node[..]].concat());
     names(&run.rows(1), &[&lost[..], &node[..]].concat());

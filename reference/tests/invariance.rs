@@ -23,12 +23,12 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::{Random, matrix};
 
-/// Numbers of rows in a batch.
+/// The tested numbers of rows in a batch.
 const BATCHES: [usize; 10] = [1, 2, 3, 4, 5, 8, 16, 17, 33, MOST];
-/// More rows than the AVX2 kernels keep sums of at a time.
+/// Maximum number of rows in a batch. The AVX2 kernels keep the sums of fewer rows at a time.
 const MOST: usize = 67;
 
-/// Returns the product with the rows of `x`, which the rung quantizes if it needs integers.
+/// Returns the product of `weight` with the rows of `x`. Quantizes `x` if the rung needs integers.
 fn product(rung: Rung, team: &Team, weight: &Matrix, x: &[f32], width: usize) -> Vec<f32> {
     let rows = x.len() / weight.cols;
     let mut input = Input::default();
@@ -44,7 +44,8 @@ fn product(rung: Rung, team: &Team, weight: &Matrix, x: &[f32], width: usize) ->
     out
 }
 
-/// Returns the batch sizes whose rows differ from each row alone, with plain or repacked weights.
+/// Compares batches with each row alone, with plain and repacked weights. Returns where they
+/// differ.
 fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
     let teams = [Team::new(1), Team::new(2)];
     let mut wrong = Vec::new();
@@ -154,14 +155,14 @@ fn matmul_of_large_sums_is_independent_of_the_batch() {
     });
 }
 
-/// Locks the vector unit of norms and attention, which is one setting for the whole process.
+/// Locks the choice of the vector unit for norms and attention, one setting for the whole process.
 fn rung_in_use() -> MutexGuard<'static, ()> {
     static IN_USE: Mutex<()> = Mutex::new(());
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a model of two layers whose matrices have these types in turn. The heads have 40
-/// numbers, which is no multiple of a vector, or 64 if a type has larger blocks.
+/// Returns a model of two layers. Its matrices have the types `types` in turn. The heads have 40
+/// numbers, which is no multiple of a vector, or 64 if a type has blocks of more than 32.
 fn model(types: &[TensorType]) -> Model {
     let json = r#"{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40,
@@ -191,7 +192,7 @@ fn model(types: &[TensorType]) -> Model {
 const POSITIONS: usize = 45;
 const SEQUENCES: usize = 16;
 
-/// Runs the passes and returns the logits of the first sequence's positions.
+/// Runs `passes`, and returns the logits of each position of the first sequence.
 fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) -> Vec<Vec<f32>> {
     let c = &model.config;
     let shape = CacheShape {
@@ -220,10 +221,10 @@ fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) ->
     all
 }
 
-/// The sequence and the position of each row.
+/// A pass: the sequence and the position of each row.
 type Pass = Vec<(usize, usize)>;
 
-/// The batches for slow rungs: they show the most with the fewest rows.
+/// The names of the only batches that slow rungs compute, because these show most with few rows.
 const MIXED: [&str; 2] = ["seven at a time", "another sequence's prompt in between"];
 
 /// Returns passes that compute the first sequence in different batches.

@@ -23,8 +23,8 @@ fn input(rows: usize, cols: usize, mut value: impl FnMut(usize) -> f32) -> Input
     x
 }
 
-/// Returns the f64 sum of the products of `row` with each row of the activations `[T, C]`, and the
-/// sum of their magnitudes.
+/// Multiplies `row` with each row of the activations `[T, C]` in f64. Returns for each one the sum
+/// of the products, and the sum of their magnitudes.
 fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
     let products = |x: &[f64]| {
         row.iter().zip(x).fold((0.0, 0.0), |(sum, size), (&w, x)| {
@@ -34,8 +34,9 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
     activations.chunks_exact(row.len()).map(products).collect()
 }
 
-/// Compares every rung with f64 sums over its operands: the activations, or their rounded values if
-/// the rung uses integers. Tries all scale widths that the weights allow.
+/// Compares the product of every rung with an f64 sum over the same operands. These are the
+/// activations, or their rounded values if the rung uses integers. Tries all widths of scales that
+/// the weights allow.
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
     for per_scale in [BLOCK, SUPER_BLOCK]
         .into_iter()
@@ -94,7 +95,7 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
     }
 }
 
-/// Calls `run` for every type, with the `cols` that are a whole number of its blocks.
+/// Calls `run` for every type, and for each of `cols` that is a whole number of the type's blocks.
 fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
     for tensor_type in TensorType::READ {
         for &cols in cols.iter().filter(|&&cols| tensor_type.row_bytes(cols).is_some()) {

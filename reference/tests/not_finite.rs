@@ -38,7 +38,7 @@ static UNIT: Mutex<()> = Mutex::new(());
 
 const BAD: [f32; 3] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
-/// Returns the product `[rows, weight.rows]` on one rung, with one scale width.
+/// Returns the product `[rows, weight.rows]` on one rung, with a scale per `per_scale` activations.
 fn product(rung: Rung, weight: &Matrix, x: &mut Input, per_scale: usize) -> Vec<f32> {
     let team = Team::new(1);
     let mut out = vec![0.0; x.rows * weight.rows];
@@ -113,10 +113,10 @@ fn rms_norm_of_too_large_values_is_nan() {
     }
 }
 
-/// The token whose embedding has a number that is too large to square in f32.
+/// The token whose embedding contains 1e38, whose square is too large for f32.
 const POISON: u32 = 13;
 
-/// Returns an untied Llama with matrices of this type. The weights of `poisoned_norm` are 3e38.
+/// Returns an untied Llama with matrices of `tensor_type`. All weights of `poisoned_norm` are 3e38.
 fn model(tensor_type: TensorType, poisoned_norm: Option<&str>) -> Arc<Model> {
     let config = r#"{
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
@@ -148,7 +148,7 @@ fn model(tensor_type: TensorType, poisoned_norm: Option<&str>) -> Arc<Model> {
     Arc::new(build(config, &rope, 96, &mut weights).expect("a model"))
 }
 
-/// Returns the tokens and the finish reason of each answer. Three slots share seven pages.
+/// Runs the prompts on three slots that share seven pages. Returns each answer's tokens and reason.
 fn answers(model: &Arc<Model>, rung: Rung, prompts: &[Vec<u32>]) -> Vec<(Vec<u32>, FinishReason)> {
     let shape = CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 96, head_dim: 64 };
     let cache = InParts::new(PagedCache::new(shape, 32, 7, CacheType::F16));

@@ -99,7 +99,7 @@ impl Grammar for Shaped {
     }
 }
 
-/// The prices as the engine computes them.
+/// Computes prices as the engine does.
 struct Walked(Arc<Tree>, Prices<State>);
 
 impl Priced<Shaped> for Walked {

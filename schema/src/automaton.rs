@@ -15,16 +15,16 @@ pub const MOST_DEPTH: usize = 64;
 /// completions are kept.
 const MOST_THREADS: usize = 256;
 
-/// Position of one parse of the text.
+/// Position in the text that one parse has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// Before a value of this kind. The flag says whether a space may come first.
     Value(NodeId, bool),
     /// In a scalar, in this state of its automaton.
     Scalar(u32),
-    /// In a string of this kind. The first number is the state within the next character. The
-    /// second is the number of characters before that one. The count stops once a larger one would
-    /// change nothing.
+    /// In a string of this kind. The first number is the state of the automaton that reads the next
+    /// character. The second is the number of characters before that one. The count stops once a
+    /// larger one would change nothing.
     Text(NodeId, u32, u32),
     /// After `{`.
     FirstKey,
@@ -47,13 +47,13 @@ struct Thread {
     stack: Stack,
 }
 
-/// The state after some bytes: all possible parses.
+/// The state after some bytes of a value: all possible parses of these bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Position(Threads);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Threads {
-    /// The most common case.
+    /// A single parse, the most common case.
     One(Thread),
     Several(Arc<[Thread]>),
 }
@@ -77,8 +77,8 @@ pub(crate) struct Automaton {
 }
 
 impl Automaton {
-    /// Creates the automaton of kind `root`. Returns `None` if one more automaton does not fit into
-    /// `nodes`.
+    /// Creates the automaton of kind `root`. Returns `None` if `nodes` has no room for the
+    /// automaton that reads the characters of strings.
     pub(crate) fn new(mut nodes: Nodes, root: NodeId) -> Option<Self> {
         let mut nfa = Nfa::new();
         let end = nfa.any_spelling(0);
@@ -88,7 +88,7 @@ impl Automaton {
         Some(Self { nodes, root, character })
     }
 
-    /// Returns the number of states of all its automata.
+    /// Returns the number of states of all automata in `nodes`.
     pub(crate) fn len(&self) -> usize {
         self.nodes.dfa.len()
     }
@@ -109,8 +109,8 @@ impl Automaton {
         }
     }
 
-    /// Creates a position from these parses. Removes duplicates and, if there are too many parses,
-    /// those with the longest completions.
+    /// Creates the position with the parses in `found`. Removes duplicates and, if there are too
+    /// many parses, those with the longest completions.
     fn several(&self, found: Vec<Thread>) -> Option<Position> {
         let mut all: Vec<Thread> = Vec::new();
         for thread in found {
@@ -148,7 +148,7 @@ impl Automaton {
         position.threads().iter().all(over)
     }
 
-    /// Returns the shortest completion, the first in byte order if there are several.
+    /// Returns the shortest completion of the value. Of several, returns the first in byte order.
     pub(crate) fn closing_text(&self, position: &Position) -> Vec<u8> {
         let texts = position.threads().iter().map(|thread| self.closing(thread));
         texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default()
@@ -173,8 +173,8 @@ impl Automaton {
         (*least, *most)
     }
 
-    /// Returns the innermost object, its id, and the index of the first property that may still
-    /// follow.
+    /// Returns a parse's innermost open object, its id, and the index of its first property that
+    /// may still follow.
     fn inner(&self, thread: &Thread) -> (&Object, NodeId, usize) {
         match thread.stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => (self.object(id), id, at as usize),
@@ -274,8 +274,8 @@ impl Automaton {
         }
     }
 
-    /// Returns the stack with one more value in the innermost array. Stops counting when the count
-    /// no longer matters.
+    /// Returns `stack` with one more value in the innermost array. The count stops once a larger
+    /// one would change nothing.
     fn counted(&self, stack: &Stack) -> Stack {
         let link = stack.as_ref().expect("an array is open");
         let Frame::Array(id, count) = link.frame else { unreachable!("it is an array") };
@@ -287,8 +287,8 @@ impl Automaton {
         Link::push(&link.outer, Frame::Array(id, count))
     }
 
-    /// Returns the position in a string after one more byte of a character. `place` is the state
-    /// after that byte.
+    /// Returns the place in a string of kind `node` after one more byte of a character. `place` is
+    /// the state after that byte, and `count` the number of characters before that character.
     fn behind_byte(&self, node: NodeId, place: u32, count: u32) -> Place {
         if self.nodes.dfa.tag(place).is_none() {
             return Place::Text(node, place, count);
@@ -303,7 +303,7 @@ impl Automaton {
         Thread { place, stack: stack.clone() }
     }
 
-    /// Appends the parses after the first byte of a value of kind `id` to `to`.
+    /// Appends to `to` the parses of a value of kind `id` after `byte`, its first byte.
     fn begin(&self, id: NodeId, byte: u8, stack: &Stack, to: &mut Vec<Thread>) {
         match (self.nodes.node(id), byte) {
             (Node::Union(all), _) => all.iter().for_each(|&id| self.begin(id, byte, stack, to)),
@@ -327,7 +327,7 @@ impl Automaton {
         }
     }
 
-    /// Returns the shortest completion of one parse.
+    /// Returns the shortest text that completes one parse.
     fn closing(&self, thread: &Thread) -> Vec<u8> {
         let mut text = Vec::new();
         let mut frames = &thread.stack;
@@ -383,15 +383,15 @@ impl Automaton {
         text
     }
 
-    /// Appends the shortest text after a property's key that closes its object.
+    /// Appends the shortest text that closes `object` after the key with this tag.
     fn close_property(&self, object: &Object, tag: usize, text: &mut Vec<u8>) {
         text.push(b':');
         text.extend_from_slice(self.nodes.shortest(object.value(tag)));
         self.nodes.close_object(object, object.behind(tag), true, text);
     }
 
-    /// Appends the shortest text that closes the innermost object or array. `comma` says whether a
-    /// comma must come before the first value that is still missing.
+    /// Appends the shortest text that closes the innermost object or array of `stack`. `comma` says
+    /// whether a comma must come before the first value that is still missing.
     fn close_frame(&self, stack: &Stack, mut comma: bool, text: &mut Vec<u8>) {
         match stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => {
@@ -412,7 +412,7 @@ impl Automaton {
     }
 }
 
-/// Returns the parse after the bracket that closes the innermost object or array.
+/// Returns the parse after a bracket that closes the innermost object or array of `stack`.
 fn close(stack: &Stack) -> Thread {
     let outer = stack.as_ref().and_then(|link| link.outer.clone());
     Thread { place: Place::End, stack: outer }

@@ -9,10 +9,10 @@ use crate::nfa::{Nfa, TooLarge};
 
 /// Maximum number of states in all automata of a schema together.
 pub(crate) const MOST_PLACES: usize = 250_000;
-/// Maximum number of steps for converting a graph to an automaton.
+/// Maximum number of steps for converting a graph ([`Nfa`]) to an automaton.
 const MOST_WORK: usize = 5_000_000;
 
-/// Larger than any distance to an accepting state.
+/// The distance of a state from which no accepting state can be reached.
 const NEVER: u32 = u32::MAX;
 
 /// An automaton under construction: the edges of each state, and the tags of accepting states. The
@@ -21,7 +21,7 @@ const NEVER: u32 = u32::MAX;
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,
     pub(crate) tags: Vec<Option<u32>>,
-    /// Whether the state is between two characters.
+    /// For each state, whether a character of a string has just ended.
     pub(crate) between: Vec<bool>,
 }
 
@@ -43,7 +43,7 @@ struct Place {
 }
 
 impl Dfa {
-    /// Returns the state after another byte.
+    /// Returns the state to which `byte` leads from the state `place`, if there is one.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = self.edges(place);
         let at = edges.partition_point(|&(_, last, _)| last < byte);
@@ -60,9 +60,9 @@ impl Dfa {
         &self.edges[first as usize..last as usize]
     }
 
-    /// Appends a text that leads to an accepting state, and returns that state. Chooses the text
-    /// with the fewest bytes, including the accepting state's cost (see [`Dfa::add`]). If there are
-    /// several, chooses the first in byte order.
+    /// Appends to `text` the bytes that lead from the state `place` to an accepting state, and
+    /// returns that state. Chooses the fewest bytes, including the accepting state's cost (see
+    /// [`Dfa::add`]). Of several such texts, chooses the first in byte order.
     pub(crate) fn close(&self, mut place: u32, text: &mut Vec<u8>) -> u32 {
         while self.tag(place).is_none() {
             let byte = self.places[place as usize].byte;
@@ -117,8 +117,8 @@ impl Dfa {
         Ok(Some(names[0]))
     }
 
-    /// Returns whether some text is accepted from both states, or too many pairs of states would
-    /// have to be compared.
+    /// Returns whether some text is accepted from both states. Also returns true if too many pairs
+    /// of states would have to be compared.
     pub(crate) fn meet(&self, a: u32, b: u32) -> bool {
         let (mut seen, mut open) = (std::collections::HashSet::new(), vec![(a, b)]);
         while let Some((a, b)) = open.pop() {
@@ -149,8 +149,8 @@ impl Dfa {
     }
 }
 
-/// Returns the number of bytes that each state still needs. This is the smallest sum of the length
-/// of a path to an accepting state and that state's cost.
+/// Returns the number of bytes that each state still needs: the length of a path to an accepting
+/// state plus that state's cost. Of several paths, the one with the smallest sum counts.
 fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut back: Vec<Vec<u32>> = vec![Vec::new(); raw.edges.len()];
     for (from, edges) in raw.edges.iter().enumerate() {
@@ -181,8 +181,8 @@ fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 impl Raw {
-    /// Converts a graph to an automaton. A state of the automaton is a set of the graph's states.
-    /// If these have several tags, the automaton's state gets the smallest.
+    /// Converts a graph to an automaton. Each state of the automaton is a set of states of the
+    /// graph. If these have several tags, the automaton's state gets the smallest.
     ///
     /// # Errors
     /// If the automaton becomes too large.
@@ -269,7 +269,7 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Returns the state after a byte.
+    /// Returns the state to which `byte` leads from the state `place`, if there is one.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = &self.edges[place as usize];
         edges.iter().find(|&&(low, high, _)| low <= byte && byte <= high).map(|&(.., to)| to)
@@ -286,7 +286,7 @@ fn push(edges: &mut Vec<(u8, u8, u32)>, (first, last, to): (u8, u8, u32)) {
     }
 }
 
-/// Returns `set` with all states that can be reached from it without reading a byte.
+/// Returns `set` and all states that can be reached from it without reading a byte.
 fn closure(nfa: &Nfa, mut set: Vec<u32>, work: &mut usize) -> Vec<u32> {
     set.sort_unstable();
     set.dedup();

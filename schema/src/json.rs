@@ -1,4 +1,4 @@
-//! JSON whose objects keep the order of their keys. Answers use the same order.
+//! Parses JSON. Objects keep the order of their keys, because answers use the same order.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Json {
     Text(String),
     /// `[…]`
     List(Vec<Json>),
-    /// `{…}`, in the order of the text. No key occurs twice.
+    /// `{…}`, its keys and values in the order of the text. No key occurs twice.
     Object(Vec<(String, Json)>),
 }
 
@@ -34,7 +34,7 @@ impl Json {
         serde_json::from_slice(text).map_err(|e| e.to_string())
     }
 
-    /// Returns a field of an object.
+    /// Returns the value of an object's field, or `None` if there is no such field.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(fields) = self else { return None };
@@ -55,7 +55,7 @@ impl Json {
         })
     }
 
-    /// Describes the value for a message.
+    /// Describes the value for an error message.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {

@@ -17,7 +17,7 @@ type Fields<'a> = &'a [(String, Json)];
 const MOST_NODES: usize = 10_000;
 /// Maximum nesting of schemas.
 const MOST_DEPTH: usize = 64;
-/// Maximum of `minLength`, `minItems` and similar keywords.
+/// Maximum value of `minLength`, `minItems` and similar keywords.
 const MOST_COUNT: u64 = 1_000_000;
 
 /// Keywords that do not restrict values.
@@ -57,7 +57,7 @@ const READ: [&str; 17] = [
     "multipleOf",
 ];
 
-/// A document, and the prefix of its JSON pointers in error messages.
+/// A document, and the text that precedes JSON pointers into it in error messages.
 #[derive(Clone, Copy)]
 struct Document<'a> {
     pub(crate) root: &'a Json,
@@ -71,7 +71,7 @@ impl Reader {
         self.schema(Document { root, before }, root, "")
     }
 
-    /// Reads the schema at a position of a document, unless it has already been read.
+    /// Reads `json`, the schema at position `place` of a document, unless it was read before.
     fn schema(&mut self, document: Document<'_>, json: &Json, place: &str) -> Read<NodeId> {
         if let Some(&id) = self.known.get(place) {
             return Ok(id);
@@ -135,7 +135,7 @@ impl<'a> One<'_, 'a> {
         result.or_else(|_| self.refuse(&below, problem))
     }
 
-    /// Refuses all keywords except `name`, those in `with`, and annotations.
+    /// Refuses every keyword that is not `name`, in `with`, or an annotation.
     fn alone(&self, name: &str, with: &[&str]) -> Read<()> {
         for (key, _) in self.fields {
             let key = key.as_str();
@@ -147,7 +147,7 @@ impl<'a> One<'_, 'a> {
         Ok(())
     }
 
-    /// Reads a schema inside this one.
+    /// Reads `json`, a schema inside this one. `steps` is its position in this schema.
     fn below(&mut self, json: &Json, steps: &str) -> Read<NodeId> {
         let place = format!("{}/{steps}", self.place);
         self.reader.schema(self.document, json, &place)
@@ -212,7 +212,7 @@ impl<'a> One<'_, 'a> {
         self.fit(name, node)
     }
 
-    /// Returns the types that a value may have.
+    /// Returns the types that the schema's keyword `type` allows, or all types if it is absent.
     fn types(&self) -> Read<Vec<&'a str>> {
         const TYPES: [&str; 7] =
             ["null", "boolean", "object", "array", "number", "string", "integer"];
@@ -270,7 +270,7 @@ impl<'a> One<'_, 'a> {
         self.fit("", node)
     }
 
-    /// Reads a count, if present.
+    /// Returns the count that the keyword `name` gives, or `None` if it is absent.
     fn count(&self, name: &str) -> Read<Option<u32>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let count = match value {

@@ -1,5 +1,5 @@
 //! Constrains answers to values that match a JSON Schema, or to calls of given tools. Computes
-//! which bytes may follow an unfinished answer, and its shortest completion.
+//! which bytes may follow an unfinished answer, and which shortest text completes it.
 //!
 //! A schema is parsed (`read`, `keywords`) into kinds of values that refer to each other (`node`).
 //! Unsupported keywords are [`Refused`], with name and position. Scalars, keys and strings with a
@@ -15,13 +15,14 @@
 //! object is nested in 64 others, all bytes in it are those of the shortest completion, except
 //! within keys, strings and numbers.
 //!
-//! **Supported keywords.** `type` (one or several); `properties`, `required`,
-//! `additionalProperties`; `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in
-//! characters; `pattern`; `format` (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`);
-//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers;
-//! `enum`, `const`; `anyOf`; `oneOf` if it is certain that no value matches two branches; `allOf`
-//! with one entry; `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on)
-//! are ignored. Everything else is refused.
+//! **Supported keywords.** For all values: `type` (one or several), `enum`, `const`, `anyOf`,
+//! `allOf` with one entry, `oneOf` if it is certain that no value matches two branches, `$ref`
+//! within the document, and `$defs`. For objects: `properties`, `required` and
+//! `additionalProperties`. For arrays: `items`, `minItems` and `maxItems`. For strings: `pattern`,
+//! `format` (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`), and `minLength` and
+//! `maxLength`, in characters. For numbers: `minimum`, `maximum`, `exclusiveMinimum`,
+//! `exclusiveMaximum`, and `multipleOf` of whole numbers. Annotations (`title`, `default` and so
+//! on) are ignored. Everything else is refused.
 //!
 //! [`prices`] computes the price of each token of a vocabulary after a state: the number of tokens
 //! that the answer still needs after that token.
@@ -57,11 +58,11 @@ pub const MOST_TOOLS: usize = 128;
 /// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Name.
+    /// The tool's name.
     pub name: String,
-    /// Description.
+    /// What the tool does, for the model.
     pub description: Option<String>,
-    /// Schema of the parameters. `None` means an object without properties.
+    /// Schema of the tool's parameters. `None` means an object without properties.
     pub parameters: Option<Json>,
 }
 
@@ -75,7 +76,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Only the object, as the embedded model writes it.
+    /// Only the object, with no text around it, as the embedded model writes calls.
     pub const PLAIN: Self = Self { open: "", close: "" };
     /// The syntax of Qwen and Hermes.
     pub const TAGS: Self = Self { open: "<tool_call>\n", close: "\n</tool_call>" };
@@ -116,7 +117,7 @@ pub struct State(At);
 enum At {
     /// Before an answer that may be a text or a call.
     Begin,
-    /// In a text, after this many bytes of a call's beginning.
+    /// In a text that ends with this many bytes of a call's beginning.
     Free(usize),
     /// In plain text that can no longer become a tool call.
     Text,
@@ -152,12 +153,12 @@ impl Shape {
     }
 
     /// Creates the shape of a call of one of these tools. If `free`, any text without a call is
-    /// also allowed, and if the style has a text before the call, the call may follow any text.
+    /// also allowed. If [`Style::open`] is not empty, a call may then follow a text.
     ///
     /// # Errors
-    /// If there are no tools or too many, two have the same name, or a schema is refused or lacks
-    /// `"type": "object"`. In the last two cases, the pointer begins with
-    /// `/tools/0/function/parameters` for the first tool, as in requests.
+    /// If there are no tools or too many, if two have the same name, or if a schema is refused or
+    /// lacks `"type": "object"`. For a schema of the first tool, the error's pointer begins with
+    /// `/tools/0/function/parameters`, as in requests.
     pub fn of_calls(tools: &[Tool], style: Style, free: bool) -> Result<Self, Refused> {
         if tools.is_empty() || tools.len() > MOST_TOOLS {
             let problem = format!("found {} tools, expected 1 to {MOST_TOOLS}", tools.len());
@@ -216,7 +217,7 @@ impl Shape {
         Ok(Self { automaton, style, free, several: false, name })
     }
 
-    /// Allows more calls after a call, each on its own line.
+    /// Returns the shape with any number of calls after a call allowed, each on its own line.
     #[must_use]
     pub fn several(mut self) -> Self {
         self.several = true;
@@ -224,7 +225,7 @@ impl Shape {
         self
     }
 
-    /// Returns the key of the shape. Shapes with equal keys are equal.
+    /// Returns a text that identifies the shape. Shapes with equal texts are equal.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -290,8 +291,7 @@ impl Shape {
         Some(State(at))
     }
 
-    /// Returns the state of a text that ends with `count` bytes of a call's beginning, after one
-    /// more byte.
+    /// Returns the state after `byte` in a text that ends with the first `count` bytes of a call.
     fn in_text(&self, count: usize, byte: u8) -> At {
         let trigger = self.trigger();
         let mut seen = trigger[..count].to_vec();
@@ -301,7 +301,7 @@ impl Shape {
         if count == trigger.len() { self.opened(count) } else { At::Free(count) }
     }
 
-    /// Returns whether another call may follow.
+    /// Returns whether another call may follow directly.
     fn may_repeat(&self, state: &State) -> bool {
         self.several && self.is_ended(state)
     }
@@ -332,8 +332,8 @@ impl Shape {
         !self.several && self.is_ended(state)
     }
 
-    /// Returns the shortest text that completes the bytes so far. After that text's first byte, the
-    /// result is the rest of the same text.
+    /// Returns the shortest text that completes the bytes so far. In the state after that text's
+    /// first byte, returns the rest of the same text.
     #[must_use]
     pub fn closing_text(&self, state: &State) -> Vec<u8> {
         let Style { open, close } = self.style;
@@ -381,7 +381,7 @@ fn outermost(problem: String) -> Refused {
     Refused { pointer: String::new(), problem }
 }
 
-/// Returns the text of a schema, which identifies its compiled form.
+/// Returns a schema's text, which identifies its compiled form. Refuses a text that is too long.
 fn named(schema: &Json, pointer: &str) -> Result<String, Refused> {
     let name = schema.to_string();
     if name.len() > MOST_BYTES {

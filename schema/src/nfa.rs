@@ -14,13 +14,13 @@ pub(crate) const LAST: u32 = 0x10_ffff;
 /// A state and its edges.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spot {
-    /// Edges: first byte and last byte (inclusive), and the next state.
+    /// Edges: the first and the last byte that they read, and the next state.
     pub(crate) edges: Vec<(u8, u8, u32)>,
     /// States that are reached without reading a byte.
     pub(crate) free: Vec<u32>,
-    /// The tag of a text that ends here. `None` if no text may end here.
+    /// The tag of a text that ends at this state. `None` if no text may end here.
     pub(crate) tag: Option<u32>,
-    /// Whether the state is between two characters of a string. Only [`Nfa::character`] sets it.
+    /// Whether a character of a string has just ended. Only [`Nfa::character`] sets this.
     pub(crate) between: bool,
 }
 
@@ -65,7 +65,7 @@ impl Nfa {
         self.spots[from as usize].edges.push((first, last, to));
     }
 
-    /// Adds a path for these bytes.
+    /// Adds a path that reads these bytes.
     pub(crate) fn literal(&mut self, from: u32, bytes: &[u8]) -> u32 {
         bytes.iter().fold(from, |from, &byte| {
             let to = self.spot();
@@ -74,8 +74,8 @@ impl Nfa {
         })
     }
 
-    /// Adds the paths for a value as it may occur in answers: with an optional space after each
-    /// comma and colon.
+    /// Adds the paths that read a value as it may occur in answers: with an optional space after
+    /// each comma and colon.
     pub(crate) fn value(&mut self, from: u32, value: &Json) -> u32 {
         match value {
             Json::List(all) => {
@@ -106,7 +106,7 @@ impl Nfa {
         }
     }
 
-    /// Adds a path for a comma or a colon, with an optional space.
+    /// Adds a path that reads a comma or a colon (`byte`) and an optional space.
     fn mark(&mut self, from: u32, byte: u8) -> u32 {
         let at = self.literal(from, &[byte]);
         let behind = self.literal(at, b" ");
@@ -114,7 +114,7 @@ impl Nfa {
         behind
     }
 
-    /// Adds paths for one of these characters (inclusive ranges), in JSON's shortest spelling.
+    /// Adds paths that read a character in `ranges` (inclusive), in JSON's shortest spelling.
     pub(crate) fn character(&mut self, from: u32, ranges: &[(u32, u32)]) -> u32 {
         let to = self.spot();
         self.spots[to as usize].between = true;
@@ -125,7 +125,7 @@ impl Nfa {
         to
     }
 
-    /// Adds paths for a range of characters. Characters that need escapes are added one by one.
+    /// Adds paths that read a character of a range. Characters that need escapes are added singly.
     fn plain(&mut self, from: u32, (mut first, last): (u32, u32), to: u32) {
         while first <= last {
             let escaped = |c: u32| c < 0x20 || c == 0x22 || c == 0x5c;
@@ -162,7 +162,7 @@ impl Nfa {
         }
     }
 
-    /// Adds paths for one character in any of JSON's spellings.
+    /// Adds paths that read any one character in any of JSON's spellings.
     pub(crate) fn any_spelling(&mut self, from: u32) -> u32 {
         let to = self.spot();
         for range in [(0x20, 0x21), (0x23, 0x5b), (0x5d, LAST)] {

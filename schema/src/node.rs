@@ -1,5 +1,5 @@
-//! The compiled form of a schema: kinds of values that refer to each other, and a shortest text of
-//! each.
+//! The compiled form of a schema: kinds of values that refer to each other, and the shortest text
+//! of each.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,9 +25,9 @@ pub(crate) enum Node {
     /// The texts that an automaton accepts from this state: a number, a word, one of a list of
     /// values, or a string with a pattern.
     Scalar(u32),
-    /// Any string with this many characters.
+    /// Any string with `least` to `most` characters.
     Text { least: u32, most: Option<u32> },
-    /// An array with this many values of a kind.
+    /// An array with `least` to `most` values of the kind `items`.
     Array { items: NodeId, least: u32, most: Option<u32> },
     /// An object with the listed properties in this order, each at most once.
     Object(Object),
@@ -41,10 +41,10 @@ pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
     /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
-    /// `keys[i]` is the start of the automaton of the next key (with quotation marks) if property
-    /// `i` is the first listed one that may still follow. It is `None` if no key may follow. The
-    /// tag of a listed property's key is the property's index. The tag of any other key is the
-    /// number of listed properties.
+    /// `keys[i]` is the start state of the automaton that reads a key (with quotation marks) if
+    /// property `i` is the first listed one that may still follow. It is `None` if no key may
+    /// follow. The tag of a listed property's key is the property's index. The tag of any other key
+    /// is the number of listed properties.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -62,7 +62,7 @@ impl Object {
         (at..self.properties.len()).find(|&i| self.properties[i].required)
     }
 
-    /// Returns the kind of the value of the property with this tag.
+    /// Returns the kind of the value that follows a key with this tag.
     pub(crate) fn value(&self, tag: usize) -> NodeId {
         match self.properties.get(tag) {
             Some(property) => property.value,
@@ -70,7 +70,7 @@ impl Object {
         }
     }
 
-    /// Returns the index of the first property that may follow the one with this tag.
+    /// Returns the index of the first listed property that may follow the property with this tag.
     pub(crate) fn behind(&self, tag: usize) -> usize {
         (tag + 1).min(self.properties.len())
     }
@@ -81,7 +81,7 @@ impl Object {
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
     pub(crate) dfa: Dfa,
-    /// A shortest text of each kind, the first in byte order if there are several.
+    /// The shortest text of each kind that has a value. Of several, the first in byte order.
     pub(crate) shortest: Vec<Option<Vec<u8>>>,
 }
 
@@ -90,7 +90,7 @@ impl Nodes {
         &self.all[id as usize]
     }
 
-    /// Returns the shortest text of a kind that has one.
+    /// Returns the shortest text of kind `id`, which must have a value.
     pub(crate) fn shortest(&self, id: NodeId) -> &[u8] {
         self.shortest[id as usize].as_deref().expect("kinds without a value were removed")
     }
@@ -141,7 +141,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Finds the shortest text of a kind from the texts found so far.
+    /// Finds the shortest text of kind `id`, given those of other kinds that were found so far.
     fn find(&self, id: usize) -> Result<Option<Vec<u8>>, TooLarge> {
         let mut text = Vec::new();
         match &self.all[id] {
@@ -261,8 +261,8 @@ impl Nodes {
         first.iter().all(|&a| second.iter().all(|&b| self.apart(a, b)))
     }
 
-    /// Returns the kinds of a union. For any other kind, returns the kind itself, or nothing if no
-    /// value is of this kind.
+    /// Returns the kinds that a union consists of. For any other kind, returns only that kind, or
+    /// nothing if it has no value.
     fn kinds(&self, id: NodeId) -> Vec<NodeId> {
         let one = if self.has(id) { vec![id] } else { Vec::new() };
         if let Node::Union(all) = self.node(id) { all.clone() } else { one }

@@ -65,14 +65,14 @@ enum Place {
     Power,
 }
 
-/// The position in a number.
+/// The state after the first characters of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     place: Place,
     negative: bool,
     /// Number of digits so far: before the point, after it, and in the exponent.
     digits: [u8; 3],
-    /// For each bound, how the digits so far compare with it, regardless of signs.
+    /// For each bound, how the digits so far compare with the bound's. Signs are ignored.
     sides: Vec<Ordering>,
     rest: u32,
 }
@@ -136,7 +136,7 @@ impl Numbers {
         Some(next)
     }
 
-    /// Returns how the number compares with each bound, after the last digit before the point.
+    /// Returns how a number compares with each bound if no further digit comes before the point.
     fn after_whole(&self, state: &State) -> Vec<Ordering> {
         let digits = usize::from(state.digits[0]);
         let side = |(side, bound): (&Ordering, &Bound)| digits.cmp(&bound.whole.len()).then(*side);

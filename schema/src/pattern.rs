@@ -41,7 +41,7 @@ impl Pattern {
         .and_then(|pattern| if pattern.has_anchor() { Err(anchor()) } else { Ok(pattern) })
     }
 
-    /// Allows any text before and after the match, except where the pattern is anchored.
+    /// Allows any text before and after a match, except at the ends where the pattern is anchored.
     fn anywhere(self) -> Self {
         let branches = match self {
             Self::Either(branches) => branches,
@@ -79,7 +79,7 @@ impl Pattern {
         }
     }
 
-    /// Adds the pattern to a graph of bytes, from state `from`. Returns the state at its end.
+    /// Adds the pattern to a graph, from state `from`. Returns the state at the pattern's end.
     ///
     /// # Errors
     /// If the graph becomes too large.
@@ -203,7 +203,7 @@ impl Reader {
         if self.eat(")") { Ok(inner) } else { Err("expected \")\" at the end".to_owned()) }
     }
 
-    /// Parses the count after a part, if there is one.
+    /// Parses the count that may follow `part`, such as `*`, and returns `part` with that count.
     fn counted(&mut self, part: Pattern) -> Result<Pattern, String> {
         let (least, most) = match self.peek() {
             Some('*') => (0, None),
@@ -253,7 +253,7 @@ impl Reader {
         if digits.is_empty() { None } else { Some(digits.parse().unwrap_or(u32::MAX)) }
     }
 
-    /// Parses a class after its `[`.
+    /// Parses the rest of a class, after its `[`.
     fn class(&mut self) -> Result<Ranges, String> {
         let wrong = || "expected \"]\" at the end of a class".to_owned();
         let negative = self.eat("^");
@@ -286,7 +286,7 @@ impl Reader {
         Ok(if negative { not(ranges) } else { ranges })
     }
 
-    /// Parses an escape after its backslash.
+    /// Parses the rest of an escape, after its backslash.
     fn escape(&mut self, in_class: bool) -> Result<Ranges, String> {
         let one = |c: char| Ok(vec![(u32::from(c), u32::from(c))]);
         let Some(next) = self.take() else {

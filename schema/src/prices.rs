@@ -16,17 +16,17 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 /// The price of a token that is not allowed.
 pub const NEVER: u16 = u16::MAX;
 
-/// When the table has this many states, all but those of the current path are removed. If the path
-/// is long, the limit is higher.
+/// When the table of states ([`Table`]) has this many, all but those of the current path are
+/// removed. If the path is long, the limit is higher.
 const MOST_STATES: usize = 2048;
 /// Table entry for a next state that has not been computed yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Table entry for a byte after which there is no next state.
+/// Table entry for a byte that leads to no state.
 const NOWHERE: u32 = u32::MAX - 1;
 
 /// Describes a set of texts.
 pub trait Follow {
-    /// The state after some bytes.
+    /// The state after the first bytes of a text.
     type State: Clone + Eq + Hash;
 
     /// Returns the state after one more byte, or `None` if no text of the set continues like this.
@@ -40,22 +40,22 @@ pub trait Follow {
 #[derive(Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
-    /// Token ids, sorted by their texts. The tokens of a node begin at its `tokens` index and end
-    /// at the next node's.
+    /// Token ids, sorted by their texts. The tokens whose text ends at a node begin at the node's
+    /// index `tokens` and end before that of the next node.
     tokens: Vec<u32>,
     vocabulary: usize,
     deepest: usize,
-    /// For each byte, the node of the texts that begin with it, if there are any.
+    /// For each byte, the node at which texts with this first byte begin, if there are any.
     first: Box<[Option<u32>; 256]>,
 }
 
-/// A node of the tree: the last byte of a prefix. The earlier bytes belong to its ancestors.
+/// A node of the tree: the last byte of a prefix of texts. Its ancestors are the earlier bytes.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     byte: u8,
-    /// Number of bytes before this one.
+    /// Number of bytes in the prefix before `byte`.
     depth: u32,
-    /// The index of the first node after its subtree.
+    /// The index of the first node after this node's subtree.
     end: u32,
     tokens: u32,
 }
@@ -65,7 +65,7 @@ impl Tree {
     /// with an empty text are omitted.
     ///
     /// # Panics
-    /// If the texts have more than 2³² bytes.
+    /// If the tree has 2³² nodes or more.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut tokens: Vec<u32> = (0..).zip(texts).map(|(token, _)| token).collect();
@@ -111,7 +111,7 @@ impl Tree {
         &self.tokens[self.nodes[node].tokens as usize..end]
     }
 
-    /// Returns the child of a node for this byte.
+    /// Returns the child of a node for this byte, if there is one.
     fn child(&self, node: usize, byte: u8) -> Option<usize> {
         let (mut at, end) = (node + 1, self.nodes[node].end as usize);
         while at < end && self.nodes[at].byte < byte {
@@ -121,14 +121,14 @@ impl Tree {
     }
 }
 
-/// Computes the minimum number of tokens that make a text. Keeps the results for all suffixes of
-/// the last text.
+/// Computes the minimum number of tokens whose texts add up to a given text. Keeps the results for
+/// all suffixes of that text until the next call.
 #[derive(Debug, Default)]
 struct Fewest {
-    /// The last text, with its last byte first.
+    /// The text of the last call, with its last byte first.
     text: Vec<u8>,
-    /// `counts[i]`: the minimum for the last `i` bytes, or `None` if they can't be made of tokens.
-    /// `counts[0]` is 0. Empty before the first text.
+    /// `counts[i]` is the result for the last `i` bytes, or `None` if no tokens add up to them.
+    /// `counts[0]` is 0. The list is empty before the first call.
     counts: Vec<Option<u32>>,
 }
 
@@ -160,15 +160,15 @@ impl Fewest {
     }
 }
 
-/// Numbers states, and stores the next state for each byte.
+/// Gives each state a number, and stores the number of the next state for each byte.
 #[derive(Debug)]
 struct Table<S> {
     numbers: HashMap<S, u32>,
     states: Vec<S>,
-    /// The next state: `next[256 · state + byte]`.
+    /// `next[256 · state + byte]`: the next state, [`UNKNOWN`] or [`NOWHERE`].
     next: Vec<u32>,
-    /// For each state, the minimum number of tokens that make its closing text, if already
-    /// computed.
+    /// For each state, the minimum number of tokens whose texts add up to its closing text, if
+    /// already computed.
     needed: Vec<Option<u16>>,
 }
 
@@ -186,7 +186,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
         })
     }
 
-    /// Removes all states except those in `kept`, and gives these new numbers.
+    /// Keeps only the states with the numbers in `kept`, and replaces these numbers by new ones.
     fn forget(&mut self, kept: &mut [u32]) {
         let states: Vec<S> =
             kept.iter().map(|&number| self.states[number as usize].clone()).collect();
@@ -197,7 +197,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
     }
 }
 
-/// The prices of a grammar's states, kept for later use.
+/// A cache of the prices in a grammar's states.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -224,9 +224,9 @@ impl<S: Clone + Eq + Hash> Prices<S> {
         }
     }
 
-    /// Returns the prices `[V]` in this state: for each token, the minimum number of tokens that
-    /// make the closing text after it. The price is [`NEVER`] if the token is not allowed, or if no
-    /// tokens make that closing text.
+    /// Returns the prices `[V]` in this state. A token's price is the minimum number of tokens
+    /// whose texts add up to the closing text after that token. The price is [`NEVER`] if the token
+    /// is not allowed, or if no tokens add up to that text.
     pub fn of<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, state: &S) -> Arc<[u16]> {
         if let Some(prices) = self.known.get(state) {
             return Arc::clone(prices);
@@ -277,8 +277,8 @@ impl<S: Clone + Eq + Hash> Prices<S> {
         prices
     }
 
-    /// Returns the minimum number of tokens that make the closing text of the state with this
-    /// number, or [`NEVER`] if no tokens make it.
+    /// Returns how many tokens the closing text of the state `number` needs at least, or [`NEVER`]
+    /// if no tokens add up to that text.
     fn needed<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, number: u32) -> u16 {
         let number = number as usize;
         *self.table.needed[number].get_or_insert_with(|| {
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     /// Accepts texts of the letters `a`, `b` and `c` that end with `cc`, without `cb` and `ccc`.
-    /// The number counts the calls of `next`.
+    /// The field counts the calls of `next`.
     struct Letters(std::cell::Cell<usize>);
 
     impl Follow for Letters {

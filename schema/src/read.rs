@@ -37,12 +37,12 @@ pub(crate) type Read<T> = Result<T, Refused>;
 /// Reads schemas, one document after another.
 pub(crate) struct Reader {
     pub(crate) nodes: Nodes,
-    /// The JSON pointer from which each kind was read.
+    /// For each kind, the JSON pointer to the schema from which it was read.
     pointers: Vec<String>,
-    /// The nodes that have been made for the document, by their positions in it (JSON pointers).
+    /// The kinds that have been read from the document, by their positions in it (JSON pointers).
     pub(crate) known: HashMap<String, NodeId>,
     any: Option<NodeId>,
-    /// Unions whose branches must not overlap, with these branches.
+    /// Each `oneOf` with its branches, which must not overlap.
     pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
     pub(crate) depth: usize,
 }
@@ -92,7 +92,7 @@ impl Reader {
         Ok(self.nodes)
     }
 
-    /// Appends the kinds of a union to `to`, with nested unions replaced by their kinds.
+    /// Appends the kinds of the union `id` to `to`. Replaces nested unions by their kinds.
     fn expand(
         &self,
         id: NodeId,
@@ -132,7 +132,7 @@ impl Reader {
         (self.nodes.all.len() - 1) as NodeId
     }
 
-    /// Returns the kind that all values match.
+    /// Returns the kind that every JSON value matches.
     pub(crate) fn any(&mut self) -> NodeId {
         if let Some(any) = self.any {
             return any;
@@ -155,7 +155,7 @@ impl Reader {
         id
     }
 
-    /// Returns the kind that exactly these values match.
+    /// Returns the kind that the values in `values` match, and no others.
     pub(crate) fn values(&mut self, values: &[&Json]) -> Result<Node, TooLarge> {
         let mut nfa = Nfa::new();
         for value in values {
@@ -175,7 +175,7 @@ impl Reader {
         Ok(self.nodes.dfa.add(raw, |_| 0)?.map_or(Node::Never, Node::Scalar))
     }
 
-    /// Returns the kind of a string with a pattern and limits for its number of characters.
+    /// Returns the kind of strings that match a pattern and have `least` to `most` characters.
     pub(crate) fn pattern(
         &mut self,
         pattern: &Pattern,

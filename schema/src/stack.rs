@@ -12,12 +12,12 @@ use crate::node::NodeId;
 pub(crate) enum Frame {
     /// An object, and the index of the first property that may still follow.
     Object(NodeId, u32),
-    /// An array, and the number of its values so far. The number stays the same once a larger one
-    /// would change nothing.
+    /// An array, and the number of its values so far. The count stops once a larger one would
+    /// change nothing.
     Array(NodeId, u32),
 }
 
-/// All open objects and arrays, innermost first.
+/// All open objects and arrays: a linked list, the innermost first. `None` if none is open.
 pub(crate) type Stack = Option<Arc<Link>>;
 
 #[derive(Debug)]

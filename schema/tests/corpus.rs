@@ -106,7 +106,7 @@ fn keeps_key_order_and_rejects_duplicate_keys() {
     assert!(Json::parse(br#"{"a":1,"a":2}"#).expect_err("twice").contains("twice"));
 }
 
-/// Beyond the maximum depth, only the shortest completion is allowed.
+/// Checks that only the shortest completion is allowed beyond the maximum depth.
 #[test]
 fn allows_only_the_closing_text_beyond_the_maximum_depth() {
     let schema = r##"{"$ref": "#/$defs/n", "$defs": {"n": {
@@ -135,7 +135,7 @@ fn allows_only_the_closing_text_beyond_the_maximum_depth() {
     assert!(shape.is_over(&state));
 }
 
-/// Rejects schemas that would take long to compile. Accepts those that only look expensive.
+/// Checks that slow schemas are rejected, and that schemas that only look expensive are accepted.
 #[test]
 fn rejects_schemas_that_take_too_long_to_compile() {
     // Each level refers to the level below twice.

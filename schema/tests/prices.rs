@@ -1,5 +1,5 @@
-//! Compares the prices of the walk that shares states with those of the walk of week 3, day 7, and
-//! with the price of each token computed alone.
+//! Compares the prices of [`Prices`], whose walk shares states, with those of the walk of week 3,
+//! day 7, and with the price of each token computed alone.
 
 use std::{fmt::Debug, sync::Arc};
 

@@ -13,8 +13,8 @@ use tiny_llm_schema::{Json, Shape, Style, Tool};
 
 mod drawn;
 
-/// Returns whether a value matches, for schemas from `schema`. Checks the value directly, without
-/// an automaton.
+/// Returns whether a value matches a schema that was drawn by `drawn::schema`. Checks the value
+/// directly, without an automaton.
 fn fits(schema: &Value, value: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return *schema == true };
     let size = |name: &str, or: u64| schema.get(name).map_or(or, |n| n.as_u64().expect("a size"));
@@ -74,7 +74,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
     })
 }
 
-/// Returns the answer for random logits within a budget, or `None` if no answer fits.
+/// Returns an answer of at most `budget` tokens from random logits, or `None` if no answer fits.
 fn written(
     rules: &Arc<Rules<Shaped>>,
     vocabulary: &Vocabulary,

@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// Returns the limits of every request.
+    /// Returns the limits that apply to each request.
     pub(crate) fn bounds(&self) -> Bounds {
         let places = self.settings.max_batch + self.settings.max_queue;
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
@@ -166,7 +166,7 @@ impl App {
         Ok(tokens)
     }
 
-    /// Submits a request to the engine. Returns its client, which waits, and its empty answers.
+    /// Submits a request to the engine. Returns the [`Waiting`] client and its empty [`Answers`].
     ///
     /// # Errors
     /// If a prompt is invalid, the server is shutting down, or the queue has no room for all

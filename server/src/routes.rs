@@ -166,8 +166,8 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
 }
 
 /// Collects a body of `length` bytes, or of unknown length. A body that is known to be longer than
-/// [`LONG`] gets its own memory pages. They are returned to the system when the body is dropped,
-/// but the heap would keep some of them.
+/// [`LONG`] gets its own memory pages, which are returned to the system when the body is dropped.
+/// The heap would keep part of that memory.
 async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
     let Some(length) = length.filter(|&n| n > LONG) else {
         return Ok(body.collect().await?.to_bytes());

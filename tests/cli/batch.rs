@@ -1,4 +1,4 @@
-//! `batch`: good and bad requests, complete and interrupted runs.
+//! The command `batch`: good and bad requests, complete and interrupted runs.
 
 use std::{fs, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{
     process::{Run, command, finished, run, run_with_input},
 };
 
-/// A model with a tokenizer, and a folder for files.
+/// A model with a tokenizer, and a folder for the files of requests and answers.
 struct Place {
     model: Folder,
     files: Folder,
@@ -39,7 +39,7 @@ impl Place {
         fs::read_to_string(self.files.file("answers.jsonl")).expect("answers")
     }
 
-    /// Returns the answers. Checks that every line is complete and in order.
+    /// Returns all answers in the file. Checks that every line is complete and in order.
     fn answers(&self) -> Vec<Json> {
         let text = self.text();
         assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// Returns the text that `generate` prints for the same prompt.
+/// Returns the text that the command `generate` prints for `prompt`.
 fn generated(model: &Folder, prompt: &str, more: &[&str]) -> String {
     let args = ["generate", "--model", model.name(), "--week", "2", "-q", "-p", prompt];
     let said = run(&[&args[..], more].concat()).succeeds("generate");
@@ -111,8 +111,8 @@ fn messages_are_answered_like_chat() {
     assert_eq!(said.succeeds("chat").stdout.trim_end_matches('\n'), answer["text"]);
 }
 
-/// The stop text is the fourth letter of the answer, which does not include it. A stop text that
-/// does not occur has no effect.
+/// The stop text is the fourth letter of the answer, and is not part of the returned text. A stop
+/// text that does not occur has no effect.
 #[test]
 fn a_stop_text_ends_an_answer() {
     let whole = generated(&Folder::model_with_tokenizer(), "abc", &["-n", "9"]);
@@ -254,8 +254,8 @@ fn a_run_resumes_an_incomplete_file() {
     assert_eq!(place.text(), whole);
 }
 
-/// Each killed run leaves complete answers and at most one incomplete one. In the end, the file is
-/// what one run would have written.
+/// Each killed run leaves a file that is the beginning of the complete one. After the last run, the
+/// file is what one uninterrupted run writes.
 #[test]
 fn a_batch_survives_twenty_kills() {
     let requests: String =
@@ -299,7 +299,7 @@ fn infinite_weights_end_the_batch() {
 }
 
 /// The chapter on chunked prefill shows these numbers for `models/eval/mixed.jsonl`. They depend
-/// only on the lengths of prompts and answers, so a tiny model gives the same ones.
+/// only on the lengths of prompts and answers, so a tiny model gives the same numbers.
 #[test]
 fn a_budget_shortens_the_longest_gap() {
     let mut requests = String::new();

@@ -1,4 +1,4 @@
-//! `--draft` and `--cache`: answers come sooner and stay the same.
+//! The options `--draft` and `--cache`: answers come sooner and stay the same.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn embedded(name: &str) -> String {
 
 const PROMPT: &str = "Once upon a time there was a girl named Lily. Lily had a red ball.";
 
-/// Continues `PROMPT` with the embedded model and these options.
+/// Continues `PROMPT` with the embedded model and the options `more`.
 fn story(more: &[&str]) -> Run {
     let mut args = vec!["generate", "-p", PROMPT, "-n", "30", "--week", "2", "-j", "1"];
     args.extend(more);
@@ -101,7 +101,7 @@ impl Kept {
         run(&self.args(prompt)).succeeds(prompt)
     }
 
-    /// Runs with `-q`, so that standard error has only warnings. Returns both outputs.
+    /// Runs with `-q`, so that standard error has only warnings. Returns standard output and error.
     fn complaints(&self, prompt: &str) -> (String, String) {
         let said = run(&[&self.args(prompt)[..], &["-q"]].concat()).succeeds(prompt);
         (said.stdout, said.stderr)
@@ -152,8 +152,8 @@ fn chat_saves_its_prompt() {
     assert_eq!(notes(&second), ["3 of 4", "0 of 4"]);
 }
 
-/// The answer does not change. One line reports what is wrong with the file, and the file is
-/// replaced.
+/// A damaged cache file does not change the answer. One line reports what is wrong with the file,
+/// and the file is replaced.
 #[test]
 fn a_damaged_file_is_reported_and_replaced() {
     let kept = Kept::new();
@@ -226,7 +226,7 @@ fn a_path_that_cannot_be_a_file_is_reported() {
     }
 }
 
-/// A file that could not be written completely is removed.
+/// A cache file that could not be written completely is removed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_in_one_line() {
@@ -253,8 +253,8 @@ fn a_full_disk_is_reported_in_one_line() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Kills the program at different moments while it saves. The file is the old one or the new one,
-/// and the next run works despite what a killed one left.
+/// Kills the program at different moments while it saves the cache. The file is then the old one or
+/// the new one, and the next run works despite any temporary file that was left.
 #[test]
 fn a_kill_while_saving_leaves_the_old_or_the_new_file() {
     let kills = std::env::var("TINY_LLM_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12u32);
@@ -288,7 +288,7 @@ fn a_kill_while_saving_leaves_the_old_or_the_new_file() {
         let _ = child.kill();
         child.wait_with_output().unwrap();
         let found = fs::read(&kept.path).ok();
-        // It was killed before it could rename or remove what it wrote.
+        // The program was killed before it could rename or remove the temporary file.
         if fs::remove_file(&unfinished).is_ok() {
             inside += 1;
             assert!(found == before, "kill {runs}: the file is not the one before");

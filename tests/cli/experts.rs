@@ -10,7 +10,7 @@ fn mixture() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-mixture").display().to_string()
 }
 
-/// A token is computed by two of eight experts in each of two layers.
+/// In each of the two layers, two of eight experts compute a token.
 #[test]
 fn experts_of_a_text_are_shown() {
     let said = run(&["experts", "-p", "a fox", "--tokens"]).succeeds("experts");

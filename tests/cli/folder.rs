@@ -8,12 +8,12 @@ use std::{
 
 use crate::process::run;
 
-/// A folder with a unique name, which is removed when this is dropped.
+/// A folder with a unique name, which is removed when this value is dropped.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
 }
 
-/// `synth --like tiny`: a Llama of 2 layers with a vocabulary of 51 and a context of 24.
+/// Vocabulary of `synth --like tiny`, a Llama of 2 layers with a context of 24.
 pub(crate) const VOCABULARY: usize = 51;
 pub(crate) const CONTEXT: usize = 24;
 
@@ -90,7 +90,7 @@ impl Folder {
         fs::write(self.path.join(name), bytes).expect("the target folder is writable");
     }
 
-    /// Replaces text in `config.json`. The text must be there.
+    /// Replaces `from` by `to` in `config.json`. Fails if `from` does not occur.
     pub(crate) fn edit_config(&self, from: &str, to: &str) {
         let json = fs::read_to_string(self.path.join("config.json")).expect("synth wrote it");
         assert!(json.contains(from), "no {from} in {json}");
@@ -104,7 +104,7 @@ impl Folder {
         self.write("model.safetensors", &bytes);
     }
 
-    /// Replaces text of the same length in the weights' header.
+    /// Replaces `from` by `to`, a text of the same length, in the header of `model.safetensors`.
     pub(crate) fn edit_header(&self, from: &str, to: &str) {
         assert_eq!(from.len(), to.len(), "the header's length stays");
         self.edit_weights(|bytes| {

@@ -51,7 +51,7 @@ fn layout_rejects_steps_that_do_not_fit() {
     }
 }
 
-/// Generates with the embedded model and these options.
+/// Generates with the embedded model and the options `more`.
 fn story(more: &[&str]) -> Run {
     let prompt = "Once upon a time there was a girl named Lily.";
     let mut args = vec!["generate", "-p", prompt, "-n", "30", "--week", "2"];
@@ -93,7 +93,7 @@ fn graph_draws_every_edge() {
     assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
 }
 
-/// The output has the sum of all nodes, the lower bound and two plans, then the same in place.
+/// The output has the sum of all nodes, the lower bound, and plans without and with nodes in place.
 #[test]
 fn plans_are_at_most_a_quarter_of_the_sum() {
     for rows in ["1", "40"] {

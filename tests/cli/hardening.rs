@@ -58,7 +58,7 @@ fn experts_are_refused() {
     refused.fails_in_one_line("experts", 1, &["config.json", "\"num_experts\"", "found 8"]);
 }
 
-/// The error stays short, even if it quotes the name.
+/// The error message stays short, even if it quotes a name of a megabyte.
 #[test]
 fn a_name_of_a_megabyte_does_not_fill_the_screen() {
     let folder = Folder::model();
@@ -118,7 +118,7 @@ mod unix {
         refused.fails_in_one_line("a device", 1, &["/dev/null", "found a device or a pipe"]);
     }
 
-    /// The link stays, and its target is replaced.
+    /// With `--force`, the link remains a link, and its target is replaced.
     #[test]
     fn quantize_follows_a_link() {
         let (folder, other) = (Folder::empty(), Folder::empty());
@@ -137,7 +137,7 @@ mod unix {
         refused.fails_in_one_line("to nothing", 1, &["link.gguf", "broken link"]);
     }
 
-    /// The program gets the signal while it writes a file.
+    /// The program receives the signal while it writes a file.
     #[test]
     fn a_signal_leaves_nothing_unfinished() {
         let folder = Folder::empty();

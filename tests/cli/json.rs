@@ -94,7 +94,7 @@ fn each_line_of_a_batch_has_its_own_format() {
     assert_eq!(text(&all[1]), text(&plain[1]), "a line may ask for text all the same");
 }
 
-/// The file has the same bytes with any proposer, and every JSON answer parses.
+/// With any drafts, `batch` writes the same bytes, and every JSON answer parses.
 #[test]
 fn drafts_change_no_json_answer() {
     let files = Folder::empty();
@@ -132,7 +132,7 @@ fn drafts_change_no_json_answer() {
     }
 }
 
-/// The properties are not in alphabetical order.
+/// A schema whose properties are not in alphabetical order.
 const SCHEMA: &str = r#"{"type": "object", "properties": {
     "name": {"type": "string", "minLength": 1, "maxLength": 9},
     "age": {"type": "integer", "minimum": 3, "maximum": 12}, "home": {"enum": ["cave", "tree"]}},

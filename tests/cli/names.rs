@@ -16,7 +16,7 @@ fn embedded() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
 }
 
-/// A cache with the embedded model as `some/story`.
+/// A cache of models that has the embedded model under the name `some/story`.
 struct Cache {
     root: Folder,
 }
@@ -101,7 +101,7 @@ fn a_path_wins_over_a_name() {
     run.fails_in_one_line("an empty folder", 1, &["some/story/config.json", "cannot be read"]);
 }
 
-/// Each command says in one line what is missing, where it looked and what to type.
+/// If a model is missing, each command says so in one line, with where it looked and what to type.
 #[test]
 fn a_model_that_is_not_there_gets_one_line() {
     let cache = Cache::new();

@@ -11,7 +11,7 @@ use crate::{
     process::{run, run_with_input},
 };
 
-/// Edits the bytes of a tensor in a GGUF file.
+/// Edits the bytes of the tensor `tensor` in a GGUF file.
 fn edit(file: &str, tensor: &str, edit: impl FnOnce(&mut [u8], TensorType)) {
     let gguf = Gguf::open(Path::new(file)).expect("synth wrote it");
     let info = gguf.tensor(tensor).unwrap_or_else(|| panic!("{tensor} in {file}"));
@@ -22,7 +22,7 @@ fn edit(file: &str, tensor: &str, edit: impl FnOnce(&mut [u8], TensorType)) {
     fs::write(file, bytes).expect("the target folder is writable");
 }
 
-/// A scale or a number of each type is NaN or infinite. Loading reports the tensor and the
+/// One scale or one weight of a tensor is NaN or infinite. Loading reports the tensor and the
 /// position.
 #[test]
 fn weights_that_are_not_finite_are_refused() {
@@ -81,7 +81,7 @@ fn poisoned(model: &str) -> Folder {
 
 const WORDS: [&str; 1] = ["NaN or infinite"];
 
-/// The weights are finite, but their products are not. Every command fails with one line.
+/// The weights are finite, but their products overflow. Every command fails with one line.
 #[test]
 fn every_command_rejects_nan_logits() {
     let model = poisoned("tiny-story");

@@ -171,11 +171,11 @@ fn synth_writes_a_whole_folder_or_none() {
         .map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16))
         .collect();
     let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
-    // Five standard errors. For the deviation of 1,020 values, one is 1 / √2040 of it.
+    // Five standard errors: for 1,020 values, one is 1 / √2040 of the deviation.
     assert!((deviation / 0.02 - 1.0).abs() < 0.11, "standard deviation {deviation}");
 }
 
-/// The network code is in other programs, which cargo builds and runs.
+/// `serve` and `fetch` run other programs with the network code, which cargo builds.
 #[cfg(unix)]
 #[test]
 fn serve_and_fetch_run_other_programs() {

@@ -5,15 +5,15 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// What a run printed and returned.
+/// The output and the exit code of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Returns the command, not yet started. Sets `RUST_BACKTRACE`, as some environments do, because no
-/// backtrace may be printed.
+/// Returns a command that runs the binary with `args`, not yet started. Sets `RUST_BACKTRACE`, as
+/// some environments do. Even so, no backtrace may be printed.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm"));
     command
@@ -25,12 +25,12 @@ pub(crate) fn command(args: &[&str]) -> Command {
     command
 }
 
-/// Runs with nothing on standard input.
+/// Runs the binary with an empty standard input.
 pub(crate) fn run(args: &[&str]) -> Run {
     finished(command(args).output().expect("the binary starts"))
 }
 
-/// Runs with these bytes on standard input.
+/// Runs the binary with `input` as standard input.
 pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Run {
     let mut child = command(args).stdin(Stdio::piped()).spawn().expect("the binary starts");
     // The binary may end without reading all input.
@@ -47,8 +47,8 @@ pub(crate) fn finished(output: Output) -> Run {
 }
 
 impl Run {
-    /// Checks that it failed with this code, one line that has all these words, and nothing on
-    /// standard output.
+    /// Checks that the run failed with the exit code `code`, printed one line to standard error
+    /// that contains all `words`, and printed nothing to standard output.
     #[track_caller]
     pub(crate) fn fails_in_one_line(&self, what: &str, code: i32, words: &[&str]) {
         let Self { stdout, stderr, .. } = self;
@@ -61,7 +61,7 @@ impl Run {
         assert!(!stderr.contains("panicked") && !stderr.contains("backtrace"), "{what}: {stderr}");
     }
 
-    /// Checks that it succeeded.
+    /// Checks that the run succeeded.
     #[track_caller]
     pub(crate) fn succeeds(self, what: &str) -> Self {
         assert_eq!(self.code, 0, "{what}: exit code\n{}\n{}", self.stdout, self.stderr);

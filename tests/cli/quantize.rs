@@ -37,8 +37,8 @@ fn logits(model: &str) -> Tensor {
         .unwrap()
 }
 
-/// The model has 6 query heads and 2 key heads. The file has their rows in another order, for RoPE.
-/// Week 1 computes from the folder, week 2 from the file.
+/// The model has 6 query heads and 2 key heads. The GGUF file has their rows in another order, for
+/// RoPE. Week 1 computes the logits from the folder, week 2 from the file.
 #[test]
 fn a_llama_folder_and_its_file_give_the_same_logits() {
     let (folder, synthetic) = (Folder::model(), Folder::empty());

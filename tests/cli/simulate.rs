@@ -68,8 +68,8 @@ fn a_seed_gives_the_same_table() {
     assert_ne!(with("1"), with("2"));
 }
 
-/// All requests arrive at once. The engine and the simulation count the same tokens, steps, rows
-/// and pages.
+/// All requests of the trace arrive at once. The real engine and the simulation must count the same
+/// tokens, steps, rows and pages.
 #[test]
 fn the_real_engine_matches_the_simulation() {
     if cfg!(not(feature = "reference")) {
@@ -135,7 +135,8 @@ fn shared_prefixes_are_computed_once_per_replica() {
     let load = [&common[..], &["--shared-tokens", "512", "--share-prefixes"]].concat();
     let rows = simulated(&[&load[..], &["--routing", "round-robin,prefix"]].concat());
     let [anywhere, home] = [0, 1].map(|i| number(&rows[i], "attached"));
-    // All prefixes but the first ones: 8 in each of 4 replicas, or 8 if each goes to one replica.
+    // Each prefix is computed once per replica (8 · 4), or once if its requests share a replica
+    // (8).
     assert!(anywhere / 512.0 <= 400.0 - 32.0 && anywhere / 512.0 > 340.0, "{anywhere}");
     assert!(home / 512.0 <= 400.0 - 8.0 && home > anywhere, "{home}, anywhere {anywhere}");
     let forgetful = simulated(&[&common[..], &["--shared-tokens", "512"]].concat());

@@ -11,7 +11,7 @@ fn embedded(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name).display().to_string()
 }
 
-/// Packs the embedded model into a file.
+/// Packs the embedded model into a file, with the options `more`. Returns the file's path.
 fn packed(folder: &Folder, more: &[&str]) -> String {
     let file = folder.file("tiny.stream");
     run(&[&["stream-pack", &embedded("tiny-llm"), &file], more].concat()).succeeds("stream-pack");
@@ -22,7 +22,7 @@ fn story(file: &str, more: &[&str]) -> Run {
     run(&[&["stream", file, "-p", "Once upon a time", "-n", "12"], more].concat())
 }
 
-/// Returns the peak from the line about memory.
+/// Returns the peak memory in bytes from a run's line about memory.
 fn peak(run: &Run) -> usize {
     let line = run.stderr.lines().find(|line| line.starts_with("memory ")).expect("a line");
     line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number of bytes")
@@ -40,7 +40,7 @@ fn text_is_independent_of_the_memory_budget() {
     assert_eq!(run(&all).succeeds("week 2's engine").stdout, whole.stdout, "as week 2's engine");
     let peak_of_all = peak(&whole);
     assert!(peak_of_all <= 256 * 1024, "{peak_of_all} bytes");
-    // The peak is enough as a budget. With one byte less, the error names the line of source.
+    // A budget equal to the peak is enough. With one byte less, the error names the source line.
     let budget = peak_of_all.to_string();
     assert_eq!(story(&file, &["--budget", &budget]).succeeds("its own peak").stdout, whole.stdout);
     story(&file, &["--budget", &(peak_of_all - 1).to_string()]).fails_in_one_line(

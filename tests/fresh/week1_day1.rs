@@ -9,7 +9,7 @@ use tiny_llm_harness::fresh::Fresh;
 
 const OFF: f32 = f32::NEG_INFINITY;
 
-/// 0 and −∞, and every row sees something.
+/// Returns a random mask of 0 and −∞. Every row has a 0.
 fn mask(fresh: &Fresh, shape: &[usize]) -> Tensor {
     let mut mask = fresh.tensor(shape).mapv(|x| if x < 0.0 { OFF } else { 0.0 });
     mask.index_axis_mut(Axis(shape.len() - 1), 0).fill(0.0);
@@ -21,8 +21,8 @@ fn task_1() {
     let fresh = Fresh::new("week1-day1 task 1");
     let x = fresh.tensor(&[2, 3, 5]);
     fresh.answer("softmax", &softmax(&x), 1e-5);
-    // One may subtract the logarithm of the sum together with the maximum: then a result may be off
-    // by as much as the last bit of the maximum is worth.
+    // A solution may subtract the logarithm of the sum together with the maximum. Then a result may
+    // be wrong by the rounding error of the maximum.
     let large = &x * 300.0;
     fresh.answer("softmax of large numbers", &softmax(&large), 1e-4);
     let far = &x - 500.0;

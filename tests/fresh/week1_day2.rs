@@ -7,7 +7,7 @@ use tiny_llm::week1::rope::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-/// Any numbers, so that a rotation is told from one that computes its own cosines.
+/// Returns tables of arbitrary numbers, to detect a rotation that computes its own cosines.
 fn tables(fresh: &Fresh, positions: usize, half: usize) -> RopeTables {
     let shape = [positions, half];
     RopeTables { cos: fresh.tensor(&shape), sin: fresh.tensor(&shape) }

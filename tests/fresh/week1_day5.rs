@@ -96,7 +96,7 @@ fn task_4() {
         fresh.answer("as f32", &to_f32(&stored).expect("a type that is supported"), 0.0);
     }
 
-    // A folder with weights that were just drawn.
+    // A folder with random weights.
     let config = ModelConfig::from_json(QWEN3, "config.json").expect("a configuration");
     let (mut header, mut data) = (BTreeMap::new(), Vec::new());
     Model::build(config, &mut |name, shape| {

@@ -20,7 +20,7 @@ const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 6, "num_attention_
 fn task_1() {
     let fresh = Fresh::new("week1-day6 task 1");
     for _ in 0..4 {
-        // Of few values, so that some are equal.
+        // Only a few different values, so that some are equal.
         let logits: Vec<f32> = (0..40).map(|_| fresh.below(9) as f32 - 12.0).collect();
         fresh.says("argmax", &argmax(&logits));
         let logits = fresh.f32s(40);
@@ -74,7 +74,7 @@ fn task_3() {
     for round in 0..8 {
         let mut bytes: Vec<u8> = (0..12).flat_map(|_| letters[fresh.below(6)].bytes()).collect();
         if round % 2 == 1 {
-            // Some that are no characters.
+            // Overwrites three bytes with random ones, which may not be valid UTF-8.
             for _ in 0..3 {
                 let at = fresh.below(bytes.len());
                 bytes[at] = fresh.bytes(1)[0];

@@ -5,7 +5,7 @@ use tiny_llm::week1::sampling::{
 };
 use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 
-/// What `shape` makes of logits: of different ones, and of few values, some of which are equal.
+/// Answers with what `shape` returns for distinct logits, and for logits with equal values.
 fn shaped(fresh: &Fresh, what: &str, mut shape: impl FnMut(&Fresh, &mut [f32])) {
     for round in 0..6 {
         let mut logits = fresh.f32s(24);

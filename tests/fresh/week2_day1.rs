@@ -37,7 +37,7 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// A cache in which every place is written.
+/// Returns a cache in which every position of every layer and sequence is written.
 fn filled(fresh: &Fresh, shape: CacheShape, cache_type: CacheType) -> DenseCache {
     let mut cache = DenseCache::new(shape, cache_type);
     for position in 0..shape.capacity {

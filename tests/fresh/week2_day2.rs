@@ -15,7 +15,7 @@ use tiny_llm_formats::gguf::{MAGIC, Metadata, TensorInfo, TensorType, Value};
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 
-/// What was read and where the reader stands, or that it is an error, whose words are free.
+/// Answers with the value and the reader's position, or with "an error": its wording is free.
 fn outcome<T: fmt::Debug>(fresh: &Fresh, what: &str, reader: &Reader, read: Result<T>) {
     match read {
         Ok(value) => fresh.says(what, &(value, reader.position())),

@@ -9,8 +9,8 @@ use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 use tiny_llm_kernels::withheld::withhold;
 
-/// Blocks are read and written. A weight half-way between two integers may go to either, so the
-/// bytes are compared as the integers in them, one apart at most.
+/// Dequantizes and quantizes random blocks. A weight half-way between two integers may be rounded
+/// either way, so the integers in the bytes are compared, with a tolerance of one.
 fn block<const BYTES: usize>(
     fresh: &Fresh,
     dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),

@@ -63,7 +63,7 @@ fn task_3() {
         let fit = fit_scale_and_min(&x, &importance(&x), &codes);
         fresh.answers("the best for these codes", &[fit.scale, fit.min], 1e-4);
         let near: [f32; 32] = std::array::from_fn(|i| codes[i] * 0.2 - 1.3 + 0.05 * fresh.f32());
-        // Not what is found: whoever tries more may find better.
+        // Doesn't compare the result itself, because a more thorough search may find a better one.
         for (x, top) in [(near, 15), (x, 31)] {
             let found = error(&x, search_scale_and_min(&x, top), top);
             let first = error(&x, from_end_to_end(&x, top), top);
@@ -72,14 +72,14 @@ fn task_3() {
     }
 }
 
-/// What a search begins with: the largest code stands for the largest weight.
+/// Returns the first trial of a search: its largest code represents the largest weight.
 fn from_end_to_end(x: &[f32; 32], top: u8) -> ScaleAndMin {
     let lowest = x.iter().copied().fold(0.0, f32::min);
     let highest = x.iter().copied().fold(lowest, f32::max);
     ScaleAndMin { scale: (highest - lowest) / f32::from(top), min: -lowest }
 }
 
-/// The weighted error of the nearest codes.
+/// Returns the weighted error of `x` with the nearest codes.
 fn error(x: &[f32; 32], found: ScaleAndMin, top: u8) -> f32 {
     let one = |(&x, w): (&f32, f32)| {
         let code = ((x + found.min) / found.scale).round_ties_even().clamp(0.0, f32::from(top));
@@ -96,7 +96,7 @@ fn task_4() {
         let eight = || -> [u8; 8] { std::array::from_fn(|_| fresh.below(64) as u8) };
         let (scales, minimums) = (eight(), eight());
         fresh.says("packed", &q4_k::pack_scales_and_minimums(&scales, &minimums));
-        // Not the block's bytes, which follow from the search: codes a step apart are as good.
+        // Doesn't compare the block's bytes, because a code may differ by one step.
         let mut back = [0.0; 256];
         q4_k::dequantize(&q4_k::quantize(&weights(&fresh)), &mut back);
         fresh.answers("what comes back from a block", &back, 0.5);

@@ -18,7 +18,7 @@ use super::products::input;
 
 const TYPES: [TensorType; 3] = [TensorType::Q4_0, TensorType::Q4_K, TensorType::Q6_K];
 
-/// Blocks with any codes, and scales of which none is infinite or NaN.
+/// Returns `n` blocks with random codes and finite scales.
 fn blocks(fresh: &Fresh, tensor_type: TensorType, n: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..n {
@@ -67,7 +67,7 @@ fn task_2() {
         let mut super_blocks = vec![Int8SuperBlock::default(); x.len().div_ceil(SUPER_BLOCK)];
         quantize_activations(&x, per_scale, &mut super_blocks);
         let values: Vec<f32> = super_blocks.iter().flat_map(|g| g.values.map(f32::from)).collect();
-        // Half-way between two integers either will do, and a sum goes with it.
+        // Half-way between two integers, either one is allowed, which may change a sum.
         fresh.answers("values", &values, 1.0);
         let scales: Vec<f32> = super_blocks.iter().flat_map(|g| g.scales).collect();
         fresh.answers("scales", &scales, 1e-6);
@@ -112,7 +112,7 @@ fn task_4() {
     let int8: Vec<Int8SuperBlock> = (0..tokens).map(|_| super_block(&fresh, false)).collect();
     let x = input(tokens, SUPER_BLOCK, int8);
     let mut out = vec![1000.0; rows];
-    // A product of the test's own: which rows meet which activations is asked for here.
+    // Uses its own dot product, because only the pairing of rows and activations is tested.
     let dot = |row: &[u8], x: &[Int8SuperBlock]| f32::from(row[3]) * f32::from(x[0].values[5]);
     matrix_vector(dot, (0..rows).map(|r| weight.row(r)), x.int8_row(1), &mut out);
     fresh.answers("matrix-vector", &out, 1e-3);

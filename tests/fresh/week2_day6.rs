@@ -14,10 +14,10 @@ use tiny_llm_harness::fresh::Fresh;
 
 use super::products::input;
 
-/// Products of a matrix of any codes with one row of activations.
+/// Compares products of a matrix of random codes with one row of activations.
 fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]) {
     if !rung.is_available() {
-        // Then the task's own tests are red or ignored; here there is nothing to compare.
+        // The task's own tests then fail or are ignored, and nothing can be compared.
         return fresh.says("the instructions are here", &(false, fresh.u64()));
     }
     for super_blocks in [1, fresh.from_to(2, 3)] {

@@ -25,14 +25,14 @@ fn task_1() {
     }
 }
 
-/// Keys or values of `n` positions, as numbers of either type.
+/// Returns `n` random numbers of keys or values, as f32 and as f16.
 fn stored(fresh: &Fresh, n: usize) -> (Vec<f32>, Vec<f16>) {
     let x = fresh.f32s(n);
     let half = x.iter().map(|&x| f16::from_f32(x)).collect();
     (x, half)
 }
 
-/// The same in runs.
+/// Returns the keys and values in runs of the given `lengths`, as f16 if `half` is true.
 fn runs<'a>(
     keys: &'a (Vec<f32>, Vec<f16>),
     values: &'a (Vec<f32>, Vec<f16>),

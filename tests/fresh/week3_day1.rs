@@ -31,7 +31,7 @@ const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_
     "vocab_size": 11, "max_position_embeddings": 24, "rms_norm_eps": 1e-5, "rope_theta": 500.0,
     "hidden_act": "silu", "tie_word_embeddings": false}"#;
 
-/// A request of a few tokens of 11.
+/// Returns a request whose prompt has a few tokens from a vocabulary of 11.
 fn request(fresh: &Fresh) -> Request {
     let options = SamplerOptions::default();
     Request {
@@ -78,12 +78,12 @@ fn task_1() {
 fn task_2() {
     let fresh = Fresh::new("week3-day1 task 2");
     for _ in 0..12 {
-        // Of two letters, so that texts begin again inside themselves.
+        // Texts of two letters, so that a text often begins again inside itself.
         let letters = |n: usize| (0..n).map(|_| b'a' + fresh.below(2) as u8).collect::<Vec<_>>();
         let texts: Vec<_> =
             (0..fresh.from_to(1, 3)).map(|_| letters(fresh.from_to(3, 7))).collect();
         let mut stop = StopTexts::new(texts);
-        // What it says after the end of an answer is not checked.
+        // The results after the end of an answer are not checked.
         let pieces: Vec<_> = (0..12).map(|_| letters(fresh.below(5))).collect();
         let found = pieces.iter().position(|piece| stop.push(piece));
         fresh.says("stop texts", &found);

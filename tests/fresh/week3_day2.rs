@@ -6,7 +6,7 @@ use tiny_llm::week3::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-/// A crowd of requests.
+/// Returns the loads of 3 to 14 random requests.
 fn loads(fresh: &Fresh) -> Vec<Load> {
     (0..fresh.from_to(3, 14))
         .map(|_| {

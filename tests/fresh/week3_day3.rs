@@ -54,7 +54,7 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// Sequences grow and shrink, and are forked if `forks`; then what they hold.
+/// Grows, shrinks and (if `forks`) forks random sequences. Answers with what they hold at the end.
 fn operations(fresh: &Fresh, forks: bool) {
     let cache_type = if forks { CacheType::F16 } else { CacheType::F32 };
     let shape = CacheShape {

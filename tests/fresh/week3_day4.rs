@@ -16,7 +16,7 @@ use tiny_llm_harness::fresh::Fresh;
 
 const D: usize = 8;
 
-/// Four sequences over pages of 32, some of which share a prompt.
+/// Returns a cache in pages of 32 with four sequences, some of which share a prompt.
 fn cache(fresh: &Fresh) -> PagedCache {
     let shape = CacheShape { layers: 1, sequences: 4, kv_heads: 1, capacity: 256, head_dim: D };
     let mut cache = PagedCache::new(shape, 32, 40, CacheType::F32);
@@ -35,7 +35,7 @@ fn cache(fresh: &Fresh) -> PagedCache {
     cache
 }
 
-/// Rows of all sequences, in any order.
+/// Returns rows of random sequences, in any order.
 fn rows(fresh: &Fresh, cache: &PagedCache) -> Vec<Row> {
     (0..fresh.from_to(3, 12))
         .map(|_| {
@@ -46,7 +46,7 @@ fn rows(fresh: &Fresh, cache: &PagedCache) -> Vec<Row> {
         .collect()
 }
 
-/// Softmaxes and sums of readers, made and sent out.
+/// Creates the readers `seen`, calls `work` with them, and answers with their softmaxes and sums.
 fn read(
     fresh: &Fresh,
     heads: usize,
@@ -92,7 +92,7 @@ fn task_2() {
         let cache = cache(&fresh);
         let (rows, mut order) = (rows(&fresh, &cache), Vec::new());
         arrange(&cache, &rows, &mut order);
-        // Which of two orders that both bring sharers together is a matter of taste.
+        // Several orders put readers of the same pages next to each other. All of them are allowed.
         let mut sorted = order.clone();
         sorted.sort_unstable();
         fresh.says("indices", &sorted);

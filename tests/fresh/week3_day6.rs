@@ -23,7 +23,7 @@ fn task_1() {
     }
 }
 
-/// Probabilities that add up to 1.
+/// Returns `n` probabilities that sum to 1.
 fn probabilities(fresh: &Fresh, n: usize) -> Vec<f32> {
     distribution(&SamplerOptions::default(), &fresh.f32s(n), &[])
 }

@@ -18,7 +18,7 @@ use tiny_llm_harness::fresh::Fresh;
 use super::{NoDoubleB, task_3::found, task_4::random_answer, walk};
 use tiny_llm::week1::sampling::SamplerOptions;
 
-/// Bytes of which many lead on.
+/// Bytes that often continue a JSON text.
 const BYTES: &[u8] = b"\"\\ud8cE019-+.eentrfalsu{}[]:, \xc3\xa9\xe2\x82\xf0\x9f\x98\x80\xed\xa0";
 
 fn bytes(fresh: &Fresh, n: usize) -> Vec<u8> {
@@ -36,7 +36,7 @@ fn task_1() {
     }
 }
 
-/// A beginning of JSON: random bytes, each of them one that may follow.
+/// Returns the beginning of a JSON text, made of random allowed bytes, and its state.
 fn beginning(fresh: &Fresh, n: usize) -> (Vec<u8>, JsonState) {
     let (mut text, mut state) = (Vec::new(), JsonState::value());
     for _ in 0..20 * n {

@@ -15,7 +15,7 @@ fn sizes(fresh: &Fresh, tensor_type: TensorType) -> [usize; 4] {
     ]
 }
 
-/// An order of the axes.
+/// Returns a random permutation of the axes.
 fn axes(fresh: &Fresh) -> [usize; 4] {
     let mut axes = [0, 1, 2, 3];
     for i in (1..4).rev() {

@@ -10,7 +10,7 @@ use tiny_llm_harness::fresh::Fresh;
 
 use super::{graphs::random_graph, planned};
 
-/// A graph of [`random_graph`], and twice its last node.
+/// Returns a [`random_graph`], and a result that adds its last node to itself.
 fn with_a_result(fresh: &Fresh) -> (Graph, NodeId) {
     let (mut g, ids) = random_graph(fresh);
     let last = ids[ids.len() - 1];

@@ -15,7 +15,7 @@ use tiny_llm_harness::fresh::Fresh;
 
 use super::{is_computed, on_twins, random_graph};
 
-/// A graph of [`random_graph`], its results, and its order.
+/// Returns a [`random_graph`], its results, and its order of nodes.
 fn drawn(fresh: &Fresh) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     let (g, results, _) = random_graph(fresh.u64());
     let order = g.order(&results);

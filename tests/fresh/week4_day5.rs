@@ -42,7 +42,7 @@ fn task_2() {
     }
 }
 
-/// A matrix whose scales are 1, and rows to multiply it with.
+/// Returns the rows and columns of a random matrix, and its blocks, whose scales are 1/16.
 fn drawn(fresh: &Fresh, tensor_type: TensorType) -> (usize, usize, Vec<u8>) {
     let (rows, blocks) = (fresh.from_to(1, 20), fresh.from_to(1, 5));
     let bytes = tensor_type.block_bytes();

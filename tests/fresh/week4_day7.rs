@@ -17,7 +17,7 @@ fn task_1() {
         let (mut small, mut large) = (vec![0; n], vec![0; n]);
         let scales = [quantize_int8(&x, &mut small), quantize_int16(&x, &mut large)];
         fresh.answers("scales", &scales, 1e-9);
-        // A quotient near a half may be rounded to either side.
+        // A quotient near a half may be rounded either way.
         fresh.answers("int8", &small.iter().map(|x| f32::from(*x)).collect::<Vec<_>>(), 1.0);
         fresh.answers("int16", &large.iter().map(|x| f32::from(*x)).collect::<Vec<_>>(), 1.0);
         let bytes = fresh.bytes(3 * n);

@@ -1,6 +1,6 @@
 //! Random whole numbers for tests with many cases. They need no task of the course.
 
-/// Returns a generator of whole numbers below `n`, with a seed.
+/// Returns a function that, for an argument `n`, returns a random whole number below `n`.
 pub(crate) fn below(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |n| {

@@ -3,7 +3,7 @@
 use tiny_llm::week4::graph::{Graph, NodeId};
 use tiny_llm_harness::fresh::Fresh;
 
-/// Returns a random graph of sums, products and views of small numbers.
+/// Returns a random graph of sums, products and views of 3 × 3 numbers, and its nodes.
 pub(crate) fn random_graph(fresh: &Fresh) -> (Graph, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids = vec![g.values(&[3, 3], &fresh.f32s(9)).expect("nine numbers")];

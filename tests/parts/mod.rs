@@ -1,8 +1,8 @@
-//! The tasks of week 1's first days that later tasks use, each with a short check, and the layers
-//! that several days' tests build.
+//! The tasks of week 1's first days that later tasks use, each with a short check. Also the layers
+//! that the tests of several days build.
 //!
-//! A test of a larger function names these as its parts (`resting_on`), so that it can report which
-//! of them fails.
+//! The test of a larger function lists these tasks as its parts (`resting_on`), so that it can
+//! report which of them fails.
 
 #![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
 
@@ -42,9 +42,9 @@ pub(crate) const NORM: &Part = &Part { task: "week1-day4 task 1", what: "RMSNorm
 pub(crate) const SILU: &Part = &Part { task: "week1-day4 task 2", what: "SiLU", check: check_silu };
 pub(crate) const MLP: &Part = &Part { task: "week1-day4 task 3", what: "the MLP", check: mlp };
 
-/// Parts of the attention layer of day 3.
+/// Tasks that the attention layer of day 3 uses.
 pub(crate) const OF_A_LAYER: [&Part; 5] = [SOFTMAX, ATTENTION, HEADS, ROPE, GROUPED];
-/// Parts of a block of day 5.
+/// Tasks that a transformer block of day 5 uses.
 pub(crate) const OF_A_BLOCK: [&Part; 9] =
     [SOFTMAX, ATTENTION, HEADS, ROPE, GROUPED, LAYER, NORM, SILU, MLP];
 
@@ -150,8 +150,8 @@ fn mlp() {
     });
 }
 
-/// Returns a substitute for day 4's norm. It divides each head by its largest magnitude, then
-/// multiplies by a weight.
+/// Returns a substitute for day 4's norm in a head: it divides each head by its largest magnitude,
+/// then multiplies it by `weight`.
 fn head_norm(weight: Tensor) -> HeadNorm {
     Box::new(move |x| {
         let mut out = x.clone();

@@ -10,7 +10,7 @@ use tiny_llm::week2::input::{BLOCK, Input, Int8SuperBlock, SUM, SUPER_BLOCK};
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::random;
 
-/// Returns super-blocks of these values, with eight scales each and the matching sums.
+/// Returns super-blocks with these `values`, eight scales each, and the matching sums.
 pub(crate) fn super_blocks(values: &[f32], scales: &[f32]) -> Vec<Int8SuperBlock> {
     let super_block = |(values, scales): (&[f32], &[f32])| {
         let values: [i8; SUPER_BLOCK] = std::array::from_fn(|i| values[i] as i8);
@@ -25,8 +25,8 @@ pub(crate) fn super_blocks(values: &[f32], scales: &[f32]) -> Vec<Int8SuperBlock
         .collect()
 }
 
-/// Returns rows of activations with these integers. Their f32 values are NaN, because these tests
-/// don't use them.
+/// Returns `rows` rows of activations with the integers `int8`. Their f32 values are NaN, because
+/// these tests don't use them.
 pub(crate) fn input(rows: usize, cols: usize, int8: Vec<Int8SuperBlock>) -> Input {
     Input::with_integers(cols, vec![f32::NAN; rows * cols], int8)
 }
@@ -35,8 +35,8 @@ fn columns(tensor_type: TensorType, row: &[u8]) -> usize {
     row.len() / tensor_type.block_bytes() * tensor_type.block_len()
 }
 
-/// Returns names, integers `[cols]`, and one scale per 32 of them, both padded to whole
-/// super-blocks. All activations of a block of weights share a scale.
+/// Returns several rows of activations: name, integers, and one scale per 32 integers, both padded
+/// to whole super-blocks. All activations that meet one block of weights share a scale.
 fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>)> {
     let padded = cols.next_multiple_of(SUPER_BLOCK);
     let mut plain: Vec<f32> = random(251, &[cols]).iter().map(|x| (x * 63.0).round()).collect();
@@ -81,8 +81,8 @@ fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>
     all
 }
 
-/// Checks that the product with any activations is the sum of the products with one at a time.
-/// `tensor_type` determines the length of blocks.
+/// Checks that the product with a row of activations is the sum of the products with one activation
+/// at a time. `tensor_type` determines the length of blocks.
 #[track_caller]
 pub(crate) fn check_activations(
     what: &str,
@@ -104,7 +104,7 @@ pub(crate) fn check_activations(
     }
 }
 
-/// Like [`check_activations`], for activations in f32.
+/// Works like [`check_activations`], for activations in f32.
 #[track_caller]
 pub(crate) fn check_activations_f32(
     what: &str,
@@ -141,12 +141,12 @@ fn compare(what: &str, name: &str, found: f32, weights: &[f64], x: &[f32]) {
     );
 }
 
-/// Returns several ways to write this row as a sum of rows with zeros: block by block, and in
-/// blocks of 256 scale by scale.
+/// Returns several ways to write `row` as a sum of rows that contain zeros. In each, the parts are
+/// single blocks, or the parts of blocks of 256 that share a scale.
 fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
     let size = tensor_type.block_bytes();
     let blocks = row.len() / size;
-    // The row after `change` of each of its blocks.
+    // Returns the row after `change` was applied to each of its blocks.
     let changed = |change: &dyn Fn(usize, &mut [u8])| {
         let mut row = row.to_vec();
         row.chunks_exact_mut(size).enumerate().for_each(|(b, block)| change(b, block));
@@ -247,7 +247,7 @@ fn clear_minimum(block: &mut [u8], j: usize) {
     }
 }
 
-/// Checks that the product with a row is the sum of the products with its parts.
+/// Checks that the product with `row` is the sum of the products with the rows that add up to it.
 #[track_caller]
 pub(crate) fn check_parts(
     what: &str,

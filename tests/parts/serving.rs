@@ -1,4 +1,4 @@
-//! Shared by the tests of the serving engine: requests, a model of the fixtures, and a log of the
+//! Shared by the tests of the serving engine: requests, a model from the fixtures, and a log of the
 //! engine's events.
 
 #![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
@@ -64,21 +64,20 @@ pub(crate) fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
     case.value(name).as_array().expect("a list").iter().map(list).collect()
 }
 
-/// Returns the text of a token in these tests: `<12>`.
+/// Returns the text of a token in these tests, such as `<12>`.
 pub(crate) fn token_bytes(token: u32) -> Vec<u8> {
     format!("<{token}>").into_bytes()
 }
 
-/// Returns an engine with `max_batch` batch slots, a dense f32 cache and the simplest plan of week
-/// 2.
+/// Returns an engine with `max_batch` batch slots, a dense f32 cache and week 2's simplest plan.
 pub(crate) fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
-    // Needs nothing of week 2's later days.
+    // The plan needs no code of week 2's later days.
     let plan =
         Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
     engine_with(case, max_batch, plan, options)
 }
 
-/// Like [`engine`], with another plan.
+/// Works like [`engine`], with another plan.
 pub(crate) fn engine_with(
     case: &Case,
     max_batch: usize,
@@ -90,7 +89,7 @@ pub(crate) fn engine_with(
     Engine::new(Arc::new(model), Arc::new(plan), cache, options, Box::new(token_bytes))
 }
 
-/// The engine's events, by request.
+/// A log of the engine's events, by request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) answers: BTreeMap<RequestId, Vec<u32>>,

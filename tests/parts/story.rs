@@ -28,7 +28,7 @@ pub(crate) fn cache_for(model: &Model) -> DenseCache {
     DenseCache::new(shape, CacheType::F16)
 }
 
-/// Returns rows from a position on. Only the last requests logits.
+/// Returns `n` rows from position `start` on. Only the last row requests logits.
 pub(crate) fn rows(model: &Model, start: usize, n: usize) -> Vec<Row> {
     let row = |i: usize| Row {
         token: (97 * (start + i) % model.config.vocab_size) as u32,

@@ -1,5 +1,5 @@
-//! Many clients at once. Every complete answer is the one that its request gets alone. After all
-//! clients have disconnected, everything is released.
+//! Many clients at once. Every complete answer is the same as for its request alone. After all
+//! clients have disconnected, the server has released everything.
 
 use std::{
     io::Write,
@@ -43,7 +43,7 @@ fn body(kind: usize) -> String {
     )
 }
 
-/// Returns the texts of a streamed answer, which must be complete. Sleeps `pause` after each chunk.
+/// Returns the texts of a complete streamed answer. Sleeps `pause` after each chunk.
 fn texts(connection: &mut Connection, pause: Duration) -> Vec<String> {
     let head = connection.head();
     assert_eq!(head.status, 200, "{head:?}");
@@ -70,7 +70,7 @@ fn ask(server: &Program, kind: usize, pause: Duration) -> Vec<String> {
     texts(&mut connection, pause)
 }
 
-/// Runs the `i`-th client.
+/// Runs client `i`. Some clients disconnect early, are slow, or send invalid bytes.
 fn client(server: &Program, alone: &[Vec<String>], i: usize) {
     let kind = i % KINDS;
     let mut connection = Connection::open(server.address);
@@ -154,7 +154,7 @@ fn shared_prefixes_and_drafts_change_no_answer() {
 }
 
 /// Prompts of a megabyte are too long, and are rejected before they are tokenized. A short request
-/// does not wait for them, and the process keeps less than half of their memory.
+/// does not wait for them. Afterwards, the process keeps less than half of their size in memory.
 #[test]
 fn megabyte_prompts_delay_no_short_request_and_keep_no_memory() {
     const LONG: usize = 60;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// A server that is killed when this is dropped.
+/// A running server, which is killed when this value is dropped.
 pub(crate) struct Program {
     pub(crate) address: SocketAddr,
     child: Child,
@@ -16,7 +16,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts the server with the embedded model and these additional options.
+    /// Starts the server with the embedded model and the additional options `more`.
     pub(crate) fn start(more: &[&str]) -> Self {
         let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story");
         let args = ["serve", "--model", model, "--port", "0", "-c", "256", "-j", "2"];
@@ -43,27 +43,27 @@ impl Program {
         self.child.id()
     }
 
-    /// Sends SIGTERM.
+    /// Sends SIGTERM to the server.
     #[cfg(unix)]
     pub(crate) fn terminate(&self) {
         let id = self.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
     }
 
-    /// Waits for its end. Returns the exit code, and the rest of standard error.
+    /// Waits until the server exits. Returns the exit code, and the rest of standard error.
     pub(crate) fn wait(&mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         self.errors.read_to_string(&mut said).expect("text");
         (self.child.wait().expect("it ends").code(), said)
     }
 
-    /// Returns the number of open files.
+    /// Returns the number of files that the server has open.
     #[cfg(target_os = "linux")]
     pub(crate) fn files(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.id())).expect("a list").count()
     }
 
-    /// Returns the processor time used so far, in clock ticks (hundredths of a second).
+    /// Returns the server's processor time so far, in clock ticks (hundredths of a second).
     #[cfg(target_os = "linux")]
     pub(crate) fn ticks(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).expect("it runs");
@@ -72,7 +72,7 @@ impl Program {
         fields.map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
     }
 
-    /// Returns the resident memory in bytes.
+    /// Returns the server's resident memory in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));

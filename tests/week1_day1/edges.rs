@@ -13,13 +13,13 @@ use tiny_llm_harness::{
 
 use super::{OFF, parts};
 
-/// Compares without diagnosis: near the limits many mistakes give the same result.
+/// Compares tensors without naming a likely mistake: near the limits, many give the same result.
 #[track_caller]
 fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32, why: &str) {
     compare(what, found, expected, tolerance).unwrap_or_else(|text| panic!("{text}\n  {why}"));
 }
 
-/// Row `row` of the result must contain a NaN, and all other rows must be unchanged.
+/// Checks that row `row` of the result contains a NaN, and that all other rows are unchanged.
 #[track_caller]
 fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor) {
     for (i, (found, before)) in found.rows().into_iter().zip(before.rows()).enumerate() {
@@ -92,7 +92,7 @@ fn task_1_linear_with_empty_x_or_weight() {
     }
 }
 
-/// Products and sums have no bound and no threshold. Powers of two keep everything exact.
+/// Products and sums scale with their inputs at any size. Powers of two keep everything exact.
 #[test]
 fn task_1_linear_scales_with_x_and_weight() {
     let (x, weight) = (random(62, &[4, 5]), random(63, &[3, 5]));
@@ -207,7 +207,7 @@ fn task_2_attention_with_positive_and_negative_scales() {
     );
 }
 
-/// As many keys as queries, but different tensors.
+/// There are as many keys as queries, but they are different tensors.
 #[test]
 fn task_2_attention_with_distinct_q_k_v_of_equal_shape() {
     let place = [2, 0, 3, 1];

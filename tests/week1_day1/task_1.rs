@@ -249,7 +249,7 @@ fn task_1_linear_in_any_layout() {
 fn task_1_linear_panics_on_width_mismatch() {
     let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
-    // Also if one of the two would broadcast.
+    // The mismatch must be rejected even if one of the two would broadcast.
     let (x, weight) = (random(5, &[2, 1]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 1], weight [3, 4]", || linear(&x, &weight, None));
     let (x, weight) = (random(5, &[2, 4]), random(6, &[3, 1]));

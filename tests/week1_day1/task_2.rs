@@ -27,8 +27,8 @@ fn check_attention(case: &str) {
     });
 }
 
-/// Attention with a mask that shows every query at least one key. Many mistakes give only NaN, so a
-/// result with NaN or infinity fails here, without a comparison.
+/// Computes attention with a mask that shows every query at least one key. Many mistakes give only
+/// NaN, so a result with NaN or infinity fails here, without a comparison.
 #[track_caller]
 fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor {
     let found = scaled_dot_product_attention(q, k, v, None, Some(mask));
@@ -117,7 +117,7 @@ fn task_2_attention_with_one_visible_key_returns_its_value() {
     );
 }
 
-/// Even if there is only one key, a query may not see it.
+/// Even if there is only one key, the mask hides it from a query.
 #[test]
 fn task_2_attention_over_single_key_masked_for_one_query() {
     let (q, k, v) = (random(10, &[3, 8]), random(11, &[1, 8]), random(12, &[1, 8]));
@@ -137,8 +137,8 @@ fn task_2_attention_over_single_key_masked_for_one_query() {
     });
 }
 
-/// Broadcasting: axes are counted from the right, and an axis that is missing or has length 1 is
-/// repeated.
+/// The mask broadcasts: its axes are counted from the right, and an axis that is missing or has
+/// length 1 is repeated.
 #[test]
 fn task_2_attention_mask_broadcasts_to_scores() {
     let (q, k, v) =

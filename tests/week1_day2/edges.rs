@@ -63,7 +63,7 @@ fn task_1_tables_with_zero_negative_or_no_frequencies() {
     );
 }
 
-/// The first rows of the long tables.
+/// Returns the first `n` rows of the long tables.
 fn rows_of_tables(n: usize) -> RopeTables {
     let long = long_tables();
     let first = |table: &Tensor| table.slice_axis(Axis(0), (..n).into()).to_owned();
@@ -97,7 +97,7 @@ fn check_the_end_of_the_tables(form: Form) {
     }
 }
 
-/// Each pair is rotated separately: its contents don't affect other pairs.
+/// Checks that each pair is rotated separately: its values don't affect other pairs.
 fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
     let (x, tables) = (random(72, &[2, 3, 8]), long_tables());
     let before = (form.rope)(&x, &tables, 9);

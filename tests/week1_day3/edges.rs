@@ -139,8 +139,8 @@ fn task_2_causal_mask_edge_cases() {
     }
 }
 
-/// A layer with different weights in each projection. The last element of each input row is 1, so a
-/// column of the weight can replace a bias.
+/// Returns a layer with different weights in each projection. The last element of each input row is
+/// 1, so a column of the weight can replace a bias.
 fn layer() -> GroupedQueryAttention {
     let linear =
         |seed, out, width| Linear { weight: random(seed, &[out, width]) * 0.5, bias: None };

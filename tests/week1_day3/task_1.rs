@@ -16,7 +16,7 @@ use tiny_llm_harness::{
 
 use super::{OFF, fixtures, parts};
 
-/// Grouped attention of arguments that it must accept.
+/// Computes grouped attention of arguments that the function must accept.
 fn grouped(
     q: &Tensor,
     k: &Tensor,

@@ -85,7 +85,7 @@ fn task_3_layer_in_any_layout() {
     });
 }
 
-/// Axes of a mask are counted from the right. An axis that is missing or has length 1 is broadcast.
+/// The axes of a mask are counted from the right. One that is missing or has length 1 is broadcast.
 #[test]
 fn task_3_layer_mask_broadcasts_to_scores() {
     let x = random(51, &[2, 3, 8]);
@@ -122,7 +122,7 @@ fn task_3_layer_mask_broadcasts_to_scores() {
     }
 }
 
-/// A layer with identity projections and no rotation.
+/// Returns a layer with identity projections and no rotation.
 fn plain_layer(n_heads: usize, n_kv_heads: usize) -> GroupedQueryAttention {
     let repeated = |out: usize| Linear {
         weight: Tensor::from_shape_fn(vec![out, 8], |at| f32::from(at[0] == at[1])),

@@ -58,7 +58,7 @@ fn task_1_as_output_scales_with_its_input() {
     }
 }
 
-/// Returns a case's block with other norms. If `silent` is not empty, that projection is zero.
+/// Returns a case's block with these norms. The projection `silent`, if not empty, is zero.
 fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
@@ -68,7 +68,7 @@ fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
     block
 }
 
-/// If one half of a block adds nothing, the block is x + half(norm(x)).
+/// If one half of a block (attention or MLP) adds nothing, the block is x + half(norm(x)).
 #[test]
 fn task_2_block_norms_have_separate_weights_and_eps() {
     let fixtures = fixtures();
@@ -122,7 +122,7 @@ fn task_2_block_norms_have_separate_weights_and_eps() {
     }
 }
 
-/// Returns the case's model, changed after it was built through its public fields.
+/// Builds the case's model, and then changes its public fields with `change`.
 fn changed_model(family: &str, change: impl FnOnce(&mut Model)) -> (Model, Array2<u32>) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_decoder/{family}"));

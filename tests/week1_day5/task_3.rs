@@ -95,8 +95,8 @@ fn task_3_logits_without_layers_untied_head() {
     check_without_layers("untied", true);
 }
 
-/// Without diagnosis: without layers, a final norm inside the loop over the layers looks like no
-/// norm at all.
+/// Compares without naming a likely mistake. Without layers, a final norm inside the loop over the
+/// layers looks like no norm at all.
 fn check_without_layers(output: &str, with_head: bool) {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
@@ -114,7 +114,7 @@ fn check_without_layers(output: &str, with_head: bool) {
     }
 }
 
-/// A long text, a short one, and the first again: a call must not affect the next.
+/// Runs a long text, a short one, and the first again: a call must not affect the next.
 #[test]
 fn task_3_logits_are_independent_of_earlier_calls() {
     let fixtures = fixtures();
@@ -235,7 +235,7 @@ fn task_3_context_is_limited_to_max_context() {
     );
 }
 
-/// The first activation that differs from PyTorch's names the function to look at.
+/// The first activation that differs from PyTorch's names the function with the mistake.
 #[test]
 fn task_3_embedded_model_activations_match_pytorch() {
     without_layers(false);

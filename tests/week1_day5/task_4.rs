@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 
 use super::{embedded_model, fixtures, model, of_a_decoder, stored, tokens};
 
-/// All parts of a model that is loaded from a file.
+/// Returns all parts that a model loaded from a file uses.
 fn of_a_loaded_model() -> Vec<&'static Part> {
     const DECODER: &Part =
         &Part { task: "week1-day5 task 3", what: "the decoder", check: check_decoders };
@@ -64,7 +64,7 @@ fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
     assert!(first.is_empty(), "{first}{kinds}");
 }
 
-/// Lists the kinds of numbers that are wrong, unless all are.
+/// Lists the kinds of numbers that are wrong, such as subnormals, unless all kinds are.
 fn kinds_that_are_wrong(dtype: Dtype, wrong: impl Iterator<Item = (usize, bool)>) -> String {
     let (sign, exponent, fraction) = match dtype {
         Dtype::F16 => (15, 0x1f, 10),
@@ -111,7 +111,7 @@ fn task_4_to_f32_of_f32() {
     check_to_f32("task_4_to_f32/f32", Dtype::F32, 4);
 }
 
-/// Unsupported types, with the bytes per number.
+/// Unsupported types, each with its number of bytes.
 const OTHERS: [(Dtype, usize); 12] = [
     (Dtype::I8, 1),
     (Dtype::U8, 1),
@@ -154,7 +154,7 @@ fn task_4_to_f32_error_names_the_unsupported_type() {
 /// A weight and its name in the checkpoint.
 type Weight = (String, Tensor);
 
-/// A folder that is deleted when the test ends.
+/// A model folder that is deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -164,7 +164,7 @@ impl Folder {
         Self(path)
     }
 
-    /// A model folder with the weights of a case, spread over `shards` files of `dtype`.
+    /// Creates a model folder with the weights of a case, spread over `shards` files of `dtype`.
     fn with_model(
         test: &str,
         case: &Case,
@@ -197,7 +197,7 @@ impl Drop for Folder {
     }
 }
 
-/// Writes a safetensors file of f32, or of bf16 (the upper halves).
+/// Writes a safetensors file of f32, or of bf16 (the upper halves of the f32 values).
 fn save(path: &Path, weights: &[Weight], dtype: Dtype) {
     let (mut header, mut data) = (Vec::new(), Vec::new());
     for (name, weight) in weights {
@@ -215,7 +215,7 @@ fn save(path: &Path, weights: &[Weight], dtype: Dtype) {
         .expect("written");
 }
 
-/// Every weight that the case's model asks for, by name.
+/// Returns every weight that the case's model requests, with its name.
 fn weights(case: &Case) -> Vec<Weight> {
     let layers = case.value("config")["num_hidden_layers"].as_u64().expect("a number");
     let parts = [

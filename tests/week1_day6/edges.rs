@@ -1,4 +1,4 @@
-//! Week 1, day 6: limits at their edges, and what a message says of which length.
+//! Week 1, day 6: limits at their edges, and the lengths that an error message names.
 
 use std::ops::ControlFlow;
 
@@ -66,7 +66,7 @@ fn limits_with_stop(limits: &super::Limits) -> super::Limits {
     super::Limits { stop_tokens: [9, u32::MAX].into(), ..limits.clone() }
 }
 
-/// Returns the error message for a prompt of this length.
+/// Returns the error message for a prompt of `prompt` tokens in a context of `context` tokens.
 fn refused(prompt: usize, context: usize) -> String {
     let what = format!("generate with a prompt of {prompt} tokens in a context of {context}");
     let found = assert_refuses(&what, || {

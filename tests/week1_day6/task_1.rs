@@ -9,7 +9,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_agrees, assert_answer, asse
 
 use super::{Lines, fixtures, ids};
 
-/// Compares the results of `argmax` with the expected ones.
+/// Compares the result of `argmax` for each list of logits with the expected token.
 fn check_argmax(property: &str, cases: &[(&[f32], u32)]) {
     let line = |logits: &[f32], best| format!("argmax({logits:?}) = {best}");
     let found = cases.iter().map(|&(logits, _)| line(logits, argmax(logits))).collect();
@@ -84,8 +84,8 @@ fn task_1_next_token_logits_are_from_the_last_position() {
         );
         logits
     };
-    // Row 0 of the answer is for the token after the first, row 1 after the first four, row 2 after
-    // all seven.
+    // Row 0 of the expected logits is for a text of one token, row 1 for four tokens, row 2 for all
+    // seven.
     case.check("output", &tensor(&[3, 61], [1, 4, 7].map(row).concat()));
 }
 
@@ -121,7 +121,7 @@ fn task_1_next_token_logits_uses_the_given_model() {
     );
 }
 
-/// Inputs that `Model::forward` refuses, and an empty list of tokens.
+/// Checks inputs that `Model::forward` rejects, and an empty list of tokens.
 #[test]
 fn task_1_next_token_logits_panics_on_invalid_tokens() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");

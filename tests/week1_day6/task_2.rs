@@ -13,7 +13,7 @@ use tiny_llm_harness::{check::assert_answer, panics};
 
 use super::{Lines, embedded_model, fixtures, ids, limits, line, written};
 
-/// A call by `generate`.
+/// A call by `generate` to one of its callbacks.
 #[derive(PartialEq)]
 enum Call {
     /// `next_logits` with these tokens.
@@ -36,9 +36,9 @@ impl fmt::Debug for Call {
     }
 }
 
-/// A finished generation.
+/// The calls and the result of a finished generation.
 struct Ran {
-    /// In order.
+    /// All calls, in order.
     calls: Vec<Call>,
     returned: anyhow::Result<FinishReason>,
 }
@@ -55,7 +55,7 @@ impl Ran {
         line(input, &written, passes, &self.reason())
     }
 
-    /// Returns one line for each run of the model and the calls after it, and one for the end.
+    /// Returns a line for each run of the model with the calls after it, and a line for the result.
     fn steps(&self) -> Lines {
         let mut lines: Vec<String> = Vec::new();
         for call in &self.calls {
@@ -73,11 +73,11 @@ impl Ran {
     }
 }
 
-/// More calls than any of these generations needs.
+/// An upper bound on the calls in any of these generations. More calls mean an endless loop.
 const ENOUGH: usize = 100;
 
-/// Runs `generate` with a model that writes `script` and then 0 forever. `on_token` returns `Break`
-/// at the token `interrupt`.
+/// Runs `generate` with a model that writes the tokens of `script`, and then 0 forever. `on_token`
+/// returns `Break` at the token `interrupt`.
 fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> Ran {
     let calls = RefCell::new(Vec::new());
     let call = |call| {

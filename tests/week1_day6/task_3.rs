@@ -13,8 +13,8 @@ use tiny_llm_harness::check::assert_answer;
 
 use super::{Lines, embedded_model, fixtures, ids};
 
-/// Returns the examples of the fixture: name, bytes, text, and the text that is certain after each
-/// number of bytes.
+/// Returns the examples of the fixture: name, bytes, text, and for each number of bytes the text
+/// that is certain after them.
 fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_stream/bytes");
@@ -45,8 +45,8 @@ fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
         .collect()
 }
 
-/// Returns all ways to cut `n` bytes into pieces, as sorted lists of cuts. If there are too many,
-/// only those with at most two cuts.
+/// Returns all ways to cut `n` bytes into pieces, as sorted lists of cuts. If `n` is above 11,
+/// returns only those with at most two cuts, and the one with all cuts.
 fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
     if n <= 11 {
         (0..1u32 << (n - 1))
@@ -88,7 +88,7 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     }
 }
 
-/// Compares the pieces; the last expected one is what `finish` returns.
+/// Compares the returned pieces. The last expected piece is the one that `finish` returns.
 fn check_pieces(property: &str, pushes: &[&[u8]], expected: &[&str]) {
     let found = pieces(pushes.iter().copied());
     let what = format!("{property}: push {pushes:02X?}, then finish");

@@ -128,8 +128,8 @@ fn task_3_top_p_edge_cases() {
     }
 }
 
-/// The sum has more digits than p. If it is below p by less than an f32 can represent, one more
-/// token stays. A softmax that rounds differently from day 1's gets some of these cases right.
+/// The sum has more digits than p. If it is below p by less than f32 precision, one more token must
+/// stay. A softmax that rounds differently from day 1's gets some of these cases right.
 #[test]
 fn task_3_top_p_compares_the_sum_with_p_in_f64() {
     let n = 400;

@@ -4,7 +4,7 @@ use tiny_llm::week1::sampling::top_p;
 
 use super::{OFF, alternating, check_each, check_hand, check_left, fixtures, left};
 
-/// The later cases test what the first ones do not.
+/// The cases are ordered: later ones check what earlier ones do not.
 #[test]
 fn task_3_top_p_keeps_the_token_that_crosses_p() {
     let fixtures = fixtures();

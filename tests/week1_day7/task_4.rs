@@ -4,7 +4,7 @@ use tiny_llm::week1::sampling::min_p;
 
 use super::{OFF, check_each, check_hand, check_left, fixtures};
 
-/// The later cases test what the first one does not.
+/// The cases are ordered: later ones check what the first one does not.
 #[test]
 fn task_4_min_p_is_relative_to_the_most_probable_token() {
     let fixtures = fixtures();

@@ -20,10 +20,10 @@ use tiny_llm_harness::{
 
 use super::{OFF, check_hand, explained, fixtures, ids, row};
 
-/// Numbers n for which n · (1/n rounded to f32) is less than 1 − 2⁻⁵³.
+/// Numbers n of equal probabilities whose sum, n · (1/n rounded to f32), is less than 1 − 2⁻⁵³.
 const SHORT: [usize; 4] = [25, 31, 41, 58];
 
-/// One line for each input, compared and shown as a whole.
+/// One line for each input. All lines are compared and printed together.
 #[derive(PartialEq)]
 struct Lines(Vec<String>);
 
@@ -83,7 +83,7 @@ fn task_6_uniform_uses_the_upper_53_bits() {
     );
 }
 
-/// The later inputs test what the first ones do not.
+/// The inputs are ordered: later ones check what earlier ones do not.
 #[test]
 fn task_6_draw_returns_first_token_with_sum_above_uniform() {
     let fixtures = fixtures();
@@ -151,11 +151,11 @@ fn task_6_draw_never_returns_an_excluded_token() {
     }
 }
 
-/// Its first number is 0.91, so a sampler that reuses it doesn't draw the most probable token by
-/// chance.
+/// A seed whose first random number is 0.91. A sampler that draws with this number again and again
+/// doesn't draw the most probable token by chance.
 const SEED: u64 = 23;
 
-/// A sampler with the options of a case.
+/// Returns a sampler with the options of a case.
 fn sampler(case: &Case, seed: u64) -> Sampler {
     let options = SamplerOptions {
         temperature: case.scalar("temperature") as f32,
@@ -167,7 +167,7 @@ fn sampler(case: &Case, seed: u64) -> Sampler {
     Sampler { options, rng: Rng::new(seed) }
 }
 
-/// Returns the logits after the learner's own steps, called here in order.
+/// Returns the logits after the learner's own steps, which this function calls in order.
 fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
     let mut logits = logits.to_vec();
     repetition_penalty(&mut logits, seen, options.repetition_penalty);
@@ -178,14 +178,14 @@ fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
     logits
 }
 
-/// Returns the tokens of 1,000 draws, ascending. In these cases each possible token has a
+/// Returns the different tokens in 1,000 draws, ascending. In these cases each possible token has a
 /// probability above 0.05, so one is missed with probability 0.95^1000 < 10^−22.
 fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
     (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// Explains why `n` draws all gave `one` although several tokens are possible. `moved` says whether
-/// the sampler's generator took `n` steps.
+/// Explains why all `n` draws returned the token `one`, although several are possible. `moved` says
+/// whether the sampler's generator advanced by `n` numbers.
 fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
     match (moved, best) {
@@ -205,7 +205,7 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
 }
 
 /// Returns the tokens that a case's sampler draws, and whether its generator advanced by one number
-/// for each. First makes sure that only `choose` can be wrong.
+/// for each draw. First checks everything that `choose` uses, so that only `choose` can be wrong.
 fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
     let mut sampler = sampler(case, SEED);

@@ -3,12 +3,12 @@
 
 use super::*;
 
-/// A token's term of Pearson's χ². Infinite for an impossible token that was drawn.
+/// Returns a token's term of Pearson's χ². It is infinite for an impossible token that was drawn.
 fn deviation(count: usize, expected: f64) -> f64 {
     if count == 0 && expected == 0.0 { 0.0 } else { (count as f64 - expected).powi(2) / expected }
 }
 
-/// Pearson's χ² of `counts` against `probabilities`.
+/// Returns Pearson's χ² of `counts` against `probabilities`.
 fn chi_square(counts: &[usize], probabilities: &[f32]) -> f64 {
     let n = counts.iter().sum::<usize>() as f64;
     counts.iter().zip(probabilities).map(|(&count, &p)| deviation(count, n * f64::from(p))).sum()

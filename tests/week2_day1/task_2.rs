@@ -91,7 +91,7 @@ fn task_2_attend_two_pass_with_tiny_weights() {
     }
 }
 
-/// Several calls in a row. None may depend on an earlier one.
+/// Makes several calls in a row. None may depend on an earlier one.
 #[test]
 fn task_2_attend_two_pass_with_various_shapes_and_runs() {
     for (seed, (d, heads, start, lengths)) in [

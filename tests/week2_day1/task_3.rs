@@ -98,8 +98,8 @@ fn task_3_f16_cache_barely_changes_logits() {
     }
 }
 
-/// Returns rows of sequence `a` (eight tokens, number 0 in the cache) mixed with rows of `b` (six
-/// tokens, number 2).
+/// Returns rows of the sequence `a` (eight tokens, index 0 in the cache), mixed with rows of `b`
+/// (six tokens, index 2).
 fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
     let a = |position: usize| Row { token: a[position], position, sequence: 0, logits: true };
     let b = |position: usize| Row { token: b[position], position, sequence: 2, logits: true };
@@ -210,7 +210,7 @@ fn task_3_token_ids_above_65_535() {
     });
 }
 
-/// 200 rows at once give the same logits as one by one.
+/// Computes 200 rows in one pass. They get the same logits as one by one.
 #[test]
 fn task_3_200_rows_match_one_row_at_a_time() {
     let fixtures = fixtures();
@@ -239,7 +239,7 @@ fn task_3_200_rows_match_one_row_at_a_time() {
     });
 }
 
-/// A workspace keeps its buffers from one pass to the next; their contents are unspecified.
+/// A workspace keeps its buffers from one pass to the next. Their contents are unspecified.
 #[test]
 fn task_3_workspace_is_reusable_across_models() {
     let fixtures = fixtures();

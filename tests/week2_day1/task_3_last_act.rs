@@ -15,7 +15,7 @@ use super::{cache_of, fixtures, model, plan, tokens};
 /// and is not written again.
 struct Strict {
     cache: DenseCache,
-    /// `[layers]`, (sequence, position) of all that was written.
+    /// For each layer, the (sequence, position) of every write.
     written: Vec<Vec<(usize, usize)>>,
 }
 

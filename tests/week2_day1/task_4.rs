@@ -46,7 +46,7 @@ pub(super) fn session(case: &Case, context: usize) -> Session {
     )
 }
 
-/// Feeds tokens, and compares the returned logits `[V]` with row `position` of an expected output.
+/// Feeds tokens, and compares the returned logits `[V]` with row `position` of the case's `output`.
 #[track_caller]
 pub(super) fn feed(
     session: &mut Session,

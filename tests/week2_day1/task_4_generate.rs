@@ -7,7 +7,7 @@ use super::*;
 struct Generated {
     tokens: Vec<u32>,
     reason: FinishReason,
-    /// Number of positions that the session has computed.
+    /// Number of positions that the session has computed in total.
     computed: usize,
 }
 
@@ -15,8 +15,8 @@ pub(crate) fn limits(max_new_tokens: usize, context: usize) -> Limits {
     Limits { max_new_tokens, context, stop_tokens: HashSet::new() }
 }
 
-/// Generates greedily. `on_token` ends the generation after `end_after` tokens. Checks the
-/// arguments of `choose`.
+/// Generates greedily, and checks the arguments of `choose`. `on_token` ends the generation after
+/// `end_after` tokens.
 fn generate(
     case: &Case,
     session: &mut Session,
@@ -187,8 +187,8 @@ fn task_4_generate_without_stop_tokens() {
     );
 }
 
-/// Returns the tokens that `generate` writes if `choose` returns those of `script`, and its reason
-/// to end.
+/// Returns the tokens that `generate` writes and its finish reason, if `choose` returns the tokens
+/// of `script` in turn.
 fn written(
     prompt: &[u32],
     script: &[u32],
@@ -216,7 +216,7 @@ fn task_4_generate_with_scripted_choices() {
         ..limits(limit, 64)
     };
     let same = [5; 50];
-    /// Name, chosen tokens, limits, calls before a break, new tokens, reason.
+    /// Name, chosen tokens, limits, tokens before a break, number of new tokens, reason.
     type Case<'a> = (&'a str, &'a [u32], Limits, usize, usize, FinishReason);
     let cases: [Case<'_>; 6] = [
         ("the first token is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),

@@ -1,5 +1,5 @@
-//! Week 2, day 2: each message must name the right numbers as found and expected. A message may
-//! shorten a name, but the value must be unchanged.
+//! Week 2, day 2: error messages. Each must name the right numbers as found and as expected. It may
+//! shorten a name, but must not change a value.
 
 use std::fmt::Debug;
 
@@ -17,8 +17,8 @@ use super::{
     task_3::{info, table_entry},
 };
 
-/// Reading these bytes must fail. The message must name the field, what was found and what was
-/// expected.
+/// Checks that `read` fails on `bytes`, and that the message names the field, what was found and
+/// what was expected.
 #[track_caller]
 fn check<'a, T: Debug>(
     what: &str,
@@ -60,7 +60,7 @@ fn task_1_take_error_names_remaining_and_requested_bytes() {
     check("u64 of 7 bytes", &[1; 7], "a number", &["7"], &["8"], |r| r.u64("a number"));
 }
 
-/// The message may name either the largest possible count or the number of bytes that are left.
+/// The message may name the largest possible count, or the number of bytes that are left.
 #[test]
 fn task_1_count_error_names_how_many_items_fit() {
     for (count, each, follow) in
@@ -108,7 +108,7 @@ fn task_1_count_error_names_how_many_items_fit() {
     }
 }
 
-/// Returns a header with these fields, and 600 more bytes.
+/// Returns a header with these fields, followed by 600 more bytes.
 fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
     [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
         .concat()
@@ -268,7 +268,7 @@ fn task_3_read_tensor_keeps_names_unchanged() {
 
 #[test]
 fn task_3_read_tensor_error_names_found_and_expected() {
-    /// Name, bytes, what was found, what was expected.
+    /// Name, bytes, what the message names as found, what it names as expected.
     type Bad = (&'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
     let cases: [Bad; 7] = [
         ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["5"], &["1", "4"]),

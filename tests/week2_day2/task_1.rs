@@ -7,8 +7,8 @@ use super::{
     FILE, assert_lines, calmly, fixtures, followed, hex, list, outcome, refused, string, text,
 };
 
-/// Checks the functions that task 1's larger functions use. While these are wrong, the results of
-/// the larger ones mean nothing.
+/// Checks the small functions that task 1's larger functions use. If these are wrong, results of
+/// the larger functions mean nothing.
 #[track_caller]
 fn parts_are_sound() {
     let mut reader = Reader::new(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9], FILE);
@@ -183,7 +183,7 @@ fn task_1_header_rejects_wrong_magic() {
     }
 }
 
-/// Returns a header with these fields, and 600 more bytes.
+/// Returns a header with these fields, followed by 600 more bytes.
 fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
     [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
         .concat()

@@ -27,7 +27,7 @@ fn task_3_read_tensor_of_every_type_and_shape() {
     );
 }
 
-/// An entry of the tensor table.
+/// Returns the bytes of an entry of the tensor table.
 pub(super) fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -> Vec<u8> {
     let axes_bytes: Vec<u8> = axes.iter().flat_map(|n| n.to_le_bytes()).collect();
     [
@@ -234,7 +234,7 @@ fn task_3_place_returns_the_byte_range() {
 
 #[test]
 fn task_3_check_places_alignment_bounds_and_overlap() {
-    /// Name, offsets and sizes, alignment, length of the data, whether it is valid.
+    /// Name, offsets and sizes of the tensors, alignment, length of the data, whether it is valid.
     type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
     let cases: [Places; 18] = [
         (

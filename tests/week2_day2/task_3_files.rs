@@ -6,7 +6,7 @@ use tiny_llm_formats::gguf::MAGIC;
 
 use super::{FILE, assert_says, calmly, entry, fixtures, hex, list, task_3::table_entry, text};
 
-/// Reads a whole file. An unwritten task 3 is reported before any other unwritten task.
+/// Parses a whole file. Reports an unwritten task 3 before any other unwritten task.
 fn parse(bytes: &[u8]) -> Result<Gguf> {
     let _ = data_start(0, 32);
     calmly("Gguf::parse", || Gguf::parse(bytes.to_vec().into(), FILE))
@@ -69,7 +69,7 @@ fn task_3_parse_file_with_smaller_alignment() {
     check_file("aligned_to_8");
 }
 
-/// A file of one entry and two tensors of 8 numbers each.
+/// Returns a file with one metadata entry and two tensors of 8 numbers each.
 fn small_file() -> Vec<u8> {
     let head = [&MAGIC[..], &3u32.to_le_bytes(), &2u64.to_le_bytes(), &1u64.to_le_bytes()].concat();
     let table = [

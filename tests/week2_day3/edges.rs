@@ -8,16 +8,16 @@ use tiny_llm::week2::blocks::{
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::check::assert_panics;
 
-/// The smallest positive number.
+/// The smallest positive f32.
 const LEAST: f32 = f32::from_bits(1);
-/// So small that its scale is 0 in f16, but not in f32.
+/// A weight so small that its scale is 0 in f16, but not in f32.
 const SMALL: f32 = 1e-9;
 
-/// Name, all weights but one, and weight 5.
+/// A block: its name, the value of all weights but one, and the value of weight 5.
 type Block = (&'static str, f32, f32);
 
-/// Compares the bytes of each block: two of the scale, then `pack(integers)`. All integers are
-/// `usual`, except for `at_5`.
+/// Compares the bytes of each block: two bytes of the scale, then `pack(integers)`. In each case,
+/// all integers are the third entry, except for the integer of weight 5, which is the last.
 #[track_caller]
 fn check_bytes<const BYTES: usize>(
     quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
@@ -109,15 +109,15 @@ fn task_3_quantize_q5_0_edge_cases() {
     );
 }
 
-/// Compares the weights of blocks with several scales bit by bit. Each is the product in f32 of the
-/// scale and a whole number.
+/// Compares the weights of blocks with several scales bit by bit. Each weight is the product in f32
+/// of the scale and a whole number.
 #[track_caller]
 fn check_scales<const BYTES: usize>(
     dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
     integers: &[u8],
     whole: [f32; 32],
 ) {
-    // −0, the smallest, −1.5, the largest, ∞, −∞, NaN, as f16.
+    // The f16 numbers −0, the smallest, −1.5, the largest, ∞, −∞, NaN.
     for bits in [0x8000u16, 0x0001, 0xbe00, 0x7bff, 0x7c00, 0xfc00, 0x7e00] {
         let block: [u8; BYTES] =
             [&bits.to_le_bytes()[..], integers].concat().try_into().expect("the bytes of a block");
@@ -207,7 +207,7 @@ fn task_4_relative_error_is_scale_invariant() {
     }
 }
 
-/// In f32 these differences would be infinite or lose the smaller number.
+/// In f32, these differences would be infinite or lose the smaller number.
 #[test]
 fn task_4_errors_are_computed_in_f64() {
     let largest = f64::from(f32::MAX);

@@ -23,7 +23,7 @@ fn check_q5_0_both_ways() {
     ["ordinary", "between", "little"].into_iter().for_each(check_q5_0);
 }
 
-/// Returns the error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
+/// Returns the error between the rows of two inputs, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
 fn of_rows(case: &Case, error: impl Fn(&[f32], &[f32]) -> f64) -> Tensor {
     let (x, y) = (case.tensor("x"), case.tensor("y"));
     let rows = x.outer_iter().zip(y.outer_iter());
@@ -38,7 +38,7 @@ fn check_rms(fixtures: &Fixtures) {
     case.check("rms", &of_rows(&case, rms_error));
 }
 
-/// Checks both errors. `relative_error` may use `rms_error`, which is checked first.
+/// Checks both error functions. `relative_error` may use `rms_error`, which is checked first.
 #[track_caller]
 fn check_errors(fixtures: &Fixtures) {
     check_rms(fixtures);

@@ -46,7 +46,7 @@ fn task_4_pack_scales_and_minimums_of_random_values() {
     }
 }
 
-/// Returns the weighted squared error, in f64.
+/// Returns the weighted squared error of `codes` with a scale and a minimum, in f64.
 fn error<const N: usize>(
     x: &[f32; N],
     importance: &[f32; N],
@@ -60,7 +60,7 @@ fn error<const N: usize>(
     (0..N).map(square).sum()
 }
 
-/// Checks that no nearby scale and minimum fit better.
+/// Checks that no scale and minimum near the returned ones fit better.
 #[track_caller]
 fn check_fit_of<const N: usize>(seed: u64, top: f32) {
     let (x, importance) = (drawn::<N>(seed), drawn::<N>(seed + 1).map(|x| x.abs() + 0.1));
@@ -122,7 +122,7 @@ fn task_3_fit_scale_and_min_of_random_groups() {
     }
 }
 
-/// Weights that a scale and a minimum reproduce exactly, with codes that include 0 and `top`.
+/// Checks the search on weights that it can reproduce exactly. Codes include 0 and `top`.
 #[track_caller]
 fn check_search_of<const N: usize>(seed: u64, top: u8) {
     let unit = 2f32.powi([0, -20, 8][seed as usize % 3]);
@@ -141,7 +141,7 @@ fn check_search_of<const N: usize>(seed: u64, top: u8) {
     );
 }
 
-/// Returns the error of a weight with its nearest code.
+/// Returns the error of a weight that is stored as its nearest code.
 fn lost(x: f32, found: ScaleAndMin, top: u8) -> f32 {
     let code = match found.scale {
         0.0 => 0.0,
@@ -190,8 +190,8 @@ fn task_3_search_scale_and_min_of_constant_groups() {
     check_search_of_one_value::<32>();
 }
 
-/// Blocks of 256 with zeros and with weights of all sizes. Each may be off by `allowed` times the
-/// largest of its group of `group`.
+/// Checks blocks of 256 with zeros and with weights of all sizes. Each weight may be wrong by
+/// `allowed` times the largest in its group of `group` weights.
 #[track_caller]
 fn check_blocks(
     format: &str,
@@ -262,7 +262,7 @@ fn check_weights(what: &str, found: &[f32; 256], expected: impl Fn(usize) -> f32
     }
 }
 
-/// 1, −0, −2, the smallest, the largest, ∞, NaN, as f16.
+/// The f16 numbers 1, −0, −2, the smallest, the largest, ∞, NaN.
 const SCALES: [u16; 7] = [0x3c00, 0x8000, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00];
 
 #[test]

@@ -8,7 +8,7 @@ use tiny_llm_harness::fixtures::{Fixtures, random};
 
 use super::{fixtures, rows};
 
-/// Replaces values below the expected ones with those, because a smaller error is fine.
+/// Replaces each value below the expected one with it, because a smaller error is fine.
 fn at_least(found: Vec<f32>, expected: &Tensor) -> Tensor {
     let values = found.iter().zip(expected).map(|(&x, &y)| if x < y { y } else { x });
     tensor(&[found.len()], values.collect())
@@ -69,7 +69,7 @@ fn task_3_search_scale_and_min_with_2_bits() {
     check_search("top_3");
 }
 
-/// Checks that the weighted error is at most that of the documented search.
+/// Checks that the weighted error of the search is at most that of the documented search.
 #[track_caller]
 fn check_search(case: &str) {
     let fixtures = fixtures();

@@ -84,7 +84,7 @@ fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
         .collect()
 }
 
-/// The same file, aligned to 32 and to 8 bytes.
+/// Two versions of the same file, aligned to 32 and to 8 bytes.
 const FILES: [&str; 2] = ["task_6_write/file", "task_6_write/file_of_8"];
 
 #[test]

@@ -23,7 +23,7 @@ use super::{
 
 // Task 1
 
-/// The product must be the sum of its parts, over activations and over blocks.
+/// Checks that a product is the sum of its parts, over activations and over blocks.
 #[track_caller]
 fn check_fused(name: &str, dot: fused::Dot) {
     let fixtures = fixtures();
@@ -202,7 +202,7 @@ fn task_4_dot_unpacked_with_random_zeros() {
     assert!(nothing == 0.0, "dot_unpacked of no super-blocks: found {nothing}, expected 0");
 }
 
-/// Matrices of different widths in a row. A kept buffer must not affect the next matrix.
+/// Multiplies matrices of different widths in a row. A kept buffer must not affect the next one.
 #[test]
 fn task_4_matrix_products_of_various_widths() {
     for (cols, rows, tokens) in [(320, 3, 2), (32, 5, 3), (544, 1, 4), (32, 2, 1), (320, 4, 1)] {

@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{bytes, columns, fixtures, numbers, of_rows, ones};
 
-/// Checks the weights of a row one at a time, with activations that are 0 except for one.
+/// Checks a row's weights one at a time, with activations of which only one is not 0.
 #[track_caller]
 fn check_each(name: &str, dot: fused::Dot) {
     let fixtures = fixtures();

@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{fixtures, numbers};
 
-/// Returns super-blocks with leftover numbers.
+/// Returns super-blocks that contain numbers left from an earlier use.
 pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
     vec![
         Int8SuperBlock {

@@ -9,7 +9,7 @@ use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
 use super::{bytes, check_around_zeros, columns, fixtures, numbers, of_rows, ones};
 
-/// Tiny scales must only make the products tiny.
+/// Checks that tiny scales only make the products tiny.
 #[track_caller]
 fn check_of_any_size(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
@@ -47,7 +47,7 @@ fn task_3_dot_q4_0_of_64_blocks() {
     );
 }
 
-/// Nonzero activations, where each sixteen sum to 0.
+/// Checks nonzero activations where each group of sixteen sums to 0.
 #[track_caller]
 fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
     let n = columns(name, row).next_multiple_of(SUPER_BLOCK);

@@ -191,7 +191,7 @@ fn task_4_matrix_matrix_in_tiles() {
     check_matrix_matrix(3, 2);
 }
 
-/// Tiles of `tile_rows` rows of activations and `tile_cols` rows of weights.
+/// Checks products in tiles of `tile_rows` rows of activations and `tile_cols` rows of weights.
 #[track_caller]
 fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
     check_unpacked();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Rows, columns, size of a tile, and number of tiles.
+/// Each output's rows, columns and size of a tile, and the expected number of tiles.
 const GRIDS: [(Cut, usize); 9] = [
     ((1, 13, (1, 4)), 4),
     ((1, 3, (1, 4)), 1),
@@ -20,7 +20,7 @@ fn grid(case: (usize, usize, (usize, usize))) -> Grid {
     Grid { rows, width, tile }
 }
 
-/// In words.
+/// Returns a description of a grid in words.
 fn said(grid: &Grid) -> String {
     let Grid { rows, width, tile: (down, across) } = grid;
     format!("{rows} x {width} in tiles of {down} x {across}")
@@ -31,7 +31,7 @@ fn pictured(what: &str) -> String {
     format!("{what} (a, b, c … are tiles 0, 1, 2 …; - belongs to no tile, + to several)")
 }
 
-/// Draws which tile each cell belongs to, row by row: `-` for none, `+` for several.
+/// Returns a picture of which tile each cell belongs to, row by row: `-` for none, `+` for several.
 fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
     let cell = |row: usize, col: usize| {
         let mut owners = tiles
@@ -221,8 +221,8 @@ fn task_3_threads_write_every_cell_once() {
     }
 }
 
-/// A counter that two threads share. Before one thread's use number `at`, the other runs from start
-/// to end, so that a race is always found.
+/// A counter that two threads share. When one thread uses it for the `at`-th time, the other thread
+/// first runs from start to end, so that a race is always found.
 struct Interrupted<'a> {
     number: AtomicUsize,
     uses: AtomicUsize,
@@ -246,12 +246,12 @@ impl Counter for Interrupted<'_> {
     }
 }
 
-/// Returns what goes wrong if a thread that takes tiles is interrupted before its use number `at`
-/// of the counter, and another takes all remaining tiles. Returns `None` if it uses the counter
-/// less often.
+/// Interrupts a thread that takes tiles before it uses the counter for the `at`-th time, and lets
+/// another thread take all remaining tiles. Returns what goes wrong, or `None` if the first thread
+/// uses the counter less often.
 fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
     let count = grid.width;
-    // The last element counts all tiles past the end.
+    // The last element counts all tiles that are past the end.
     let taken: Vec<AtomicUsize> = (0..=count).map(|_| AtomicUsize::new(0)).collect();
     let take = |(rows, cols): (Range<usize>, Range<usize>)| {
         let i = if rows == (0..1) && cols.len() == 1 { cols.start.min(count) } else { count };

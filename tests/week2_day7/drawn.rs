@@ -20,7 +20,7 @@ fn drawn(seed: u64, n: usize) -> Vec<f32> {
 
 // Task 1
 
-/// Two softmaxes that absorb pieces in turn, of any length, with some hidden scores.
+/// Two softmaxes absorb pieces of any length in turns. Some of the scores are hidden.
 #[test]
 fn task_1_absorb_random_pieces() {
     for seed in 0..200 {
@@ -74,7 +74,7 @@ fn task_1_absorb_random_pieces() {
 
 // Tasks 2 and 3
 
-/// Keys and values `[n, D]` of positions from `start` on, as a cache returns them.
+/// Random keys and values `[n, D]` of the positions from `start` on, as a cache returns them.
 struct Drawn {
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -121,7 +121,7 @@ impl Drawn {
         )
     }
 
-    /// Compares the output of a query that sees these positions with the definition.
+    /// Compares `found`, the output of a query that sees `visible`, with the definition.
     #[track_caller]
     fn check(
         &self,
@@ -149,7 +149,7 @@ impl Drawn {
     }
 }
 
-/// Head sizes, first positions, lengths of runs.
+/// Head size, first position, and lengths of the runs.
 const SHAPES: [(usize, usize, &[usize]); 10] = [
     (8, 0, &[70]),
     (6, 0, &[40]),
@@ -163,7 +163,7 @@ const SHAPES: [(usize, usize, &[usize]); 10] = [
     (8, 0, &[64]),
 ];
 
-/// Several calls in a row. None may depend on an earlier one.
+/// Makes several calls in a row. None may depend on an earlier one.
 #[test]
 fn task_2_attend_streaming_with_various_shapes_and_runs() {
     resting_on(&[ABSORB], || {
@@ -184,7 +184,7 @@ fn task_2_attend_streaming_with_various_shapes_and_runs() {
     });
 }
 
-/// Queries in any order: some see only early positions, some only late ones, some all.
+/// The queries come in any order. Some see only early positions, some only late ones, some all.
 #[test]
 fn task_3_attend_block_with_random_visible_ranges() {
     resting_on(&[ABSORB], || {

@@ -99,7 +99,7 @@ fn task_3_attend_block_with_sliding_windows() {
     check_block("windows");
 }
 
-/// The order of queries is free, and a head may have any size.
+/// Queries may be in any order, and heads may have any size.
 #[test]
 fn task_3_attend_block_with_various_orders_and_head_sizes() {
     let seen = [60..70, 0..100, 33..34, 3..40, 90..97, 0..1, 31..65, 99..100];
@@ -190,13 +190,13 @@ fn task_3_attend_block_panics_on_head_size_257() {
     assert_panics("attend_block with a head of size 257", || OnePosition::new(1, 257).block());
 }
 
-/// A decoder of two layers with random weights in f32: four query heads on two key and value heads
-/// of 16.
+/// Returns a decoder of two layers with random f32 weights: four query heads, and two key and value
+/// heads of 16.
 fn model() -> Arc<Model> {
     model_in(TensorType::F32)
 }
 
-/// Like [`model`], with matrices in another type.
+/// Works like [`model`], with matrices of type `tensor_type`.
 fn model_in(tensor_type: TensorType) -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
         "intermediate_size": 96, "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
@@ -220,7 +220,7 @@ fn model_in(tensor_type: TensorType) -> Arc<Model> {
     Arc::new(build(config, &rope, 256, &mut matrix).expect("build must find every weight"))
 }
 
-/// Logits `[V]` after 75 tokens.
+/// Returns the logits `[V]` after 75 tokens, which are computed in chunks of `chunk`.
 fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tensor {
     let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 50).collect();
     let plan = Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) });

@@ -13,7 +13,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_panics};
 
 use super::{drawn::below, serving::request};
 
-/// Feeds at most `most` tokens to a request, until it finishes. Returns how many.
+/// Writes at most `most` tokens to a request, until it finishes. Returns the number of tokens.
 fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> usize {
     sequence.admit(0);
     for written in 0..most {
@@ -75,7 +75,7 @@ fn task_1_stop_tokens_apply_only_to_new_tokens() {
         (&[u32::MAX], &[5, 6, u32::MAX, 7], 2),
         (&[1, 2, 3, 9], &[4, 4, 9, 4], 2),
         (&[5, 5], &[5, 4, 4, 4], 0),
-        // Tokens of the prompt mean nothing.
+        // The tokens of the prompt are not stop tokens here.
         (&[8, 6], &[1, 2, 3, 6], 3),
     ] {
         let request = Request { stop_tokens: stop.to_vec(), ..request(&[8, 8, 8], 4) };
@@ -115,7 +115,7 @@ fn task_1_computed_and_cancel_edge_cases() {
             sequence.computed(rows.max(3))
         });
     }
-    // Whoever was cancelled keeps what it has, and cancelling twice is as good as once.
+    // A cancelled request keeps its state, and cancelling it again changes nothing.
     assert!(sequence.computed(3), "computed(3) returned false, but the whole prompt is computed");
     sequence.accept(9, false);
     for _ in 0..2 {
@@ -140,12 +140,12 @@ fn task_1_computed_and_cancel_edge_cases() {
     }
 }
 
-/// Compares with a search of all bytes so far.
+/// Compares `StopTexts` with a search of all bytes so far.
 #[test]
 fn task_2_random_stop_texts_in_random_pieces() {
     for seed in 0..3000 {
         let mut below = below(seed);
-        // Few different bytes, those at the ends too.
+        // Only few different bytes, including the smallest and the largest.
         let bytes = [[0, 255, 10], [b'a', b'b', b'c']][below(2)];
         let mut word = |most: usize| -> Vec<u8> {
             let n = below(most + 1);
@@ -204,7 +204,7 @@ fn task_2_long_many_and_empty_stop_texts() {
     );
 }
 
-/// Compares random claims and releases with a list of owners.
+/// Compares random claims and releases of slots with a list of owners.
 #[test]
 fn task_3_random_claims_and_releases() {
     for seed in 0..400 {

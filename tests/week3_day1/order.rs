@@ -12,7 +12,7 @@ use super::{
 };
 
 /// A preempted request already has part of its answer. That part is computed again with the prompt,
-/// in any number of pieces. Only the last of all tokens needs logits.
+/// in any number of pieces. Only the very last token needs logits.
 #[test]
 fn task_4_append_rows_of_preempted_request() {
     for seed in 0..500 {
@@ -40,7 +40,7 @@ fn task_4_append_rows_of_preempted_request() {
     }
 }
 
-/// The running requests keep the order of arrival, whichever of them leave.
+/// The running requests stay in the order of their arrival, whichever of them finish.
 #[test]
 fn task_4_running_requests_keep_arrival_order() {
     let fixtures = Fixtures::open("week3_day1");

@@ -8,24 +8,24 @@ use tiny_llm_harness::check;
 
 use super::serving::request;
 
-/// What happens to a request in a test.
+/// A call of a method of a request.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Admit(usize),
     Computed(usize),
-    /// A token, and whether it completes a stop text.
+    /// The accepted token, and whether it completes a stop text.
     Accept(u32, bool),
     Cancel,
 }
 
-/// The state of a request: phase, tokens, number computed, slot.
+/// The state of a request: phase, tokens, number of computed tokens, slot.
 type Stand = (Phase, Vec<u32>, usize, Option<usize>);
 
 fn stand(sequence: &Sequence) -> Stand {
     (sequence.phase, sequence.tokens.clone(), sequence.num_computed, sequence.slot)
 }
 
-/// Performs an act. Returns its result, if it has one.
+/// Makes the call `act`. Returns its result, if it has one.
 fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
     match act {
         Act::Admit(slot) => {
@@ -41,7 +41,7 @@ fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
     }
 }
 
-/// Replays a script step by step and reports the first step that differs.
+/// Makes the calls of `life` one by one, and fails at the first with an unexpected result or state.
 #[track_caller]
 fn lives(why: &str, request: Request, context: usize, life: &[(Act, Option<bool>, Stand)]) {
     let mut sequence = Sequence::new(7, request, context);
@@ -104,7 +104,7 @@ fn task_1_chunked_prefill_decodes_only_after_last_chunk() {
     );
 }
 
-/// One request for each reason, and for two reasons at once.
+/// Finishes one request for each reason, and some for two reasons at once.
 #[test]
 fn task_1_accept_sets_every_finish_reason() {
     let stop = Request { stop_tokens: vec![9, 4], ..request(&[1, 2], 3) };

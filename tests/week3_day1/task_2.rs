@@ -3,7 +3,7 @@
 use tiny_llm::week3::stop::StopTexts;
 use tiny_llm_harness::check;
 
-/// Name, stop texts, pieces, and the index of the piece that completes a text, if any.
+/// Name, stop texts, pieces, and the index of the piece that completes a stop text, if any.
 type Pieces = (&'static str, &'static [&'static str], &'static [&'static str], Option<usize>);
 
 const PIECES: [Pieces; 13] = [
@@ -72,7 +72,7 @@ fn task_2_stop_texts_split_across_pieces() {
     }
 }
 
-/// Half a character is not a character: bytes are compared, not characters.
+/// A character may be split across two pieces, because bytes are compared, not characters.
 #[test]
 fn task_2_character_split_across_two_pieces() {
     let text = "▁é".as_bytes();
@@ -84,8 +84,8 @@ fn task_2_character_split_across_two_pieces() {
     }
 }
 
-/// A long answer must not be kept, nor searched again for each piece. After two answers with the
-/// same end, the state is the same.
+/// The state must not keep a long answer, nor search it again for each piece. After a long and a
+/// short answer with the same end, the state is the same.
 #[test]
 fn task_2_state_holds_only_recent_bytes() {
     let texts = vec![b"a long text".to_vec(), b"b".to_vec()];

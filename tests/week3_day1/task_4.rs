@@ -28,7 +28,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week3_day1")
 }
 
-/// With a context of 24.
+/// Returns an engine with a context of 24.
 fn engine(case: &Case, max_batch: usize) -> Engine {
     serving::engine(case, max_batch, EngineOptions { context: 24, ..EngineOptions::default() })
 }
@@ -70,7 +70,7 @@ fn task_4_append_rows_of_one_request() {
     );
 }
 
-/// Each request alone, then all at once, then in pairs: the tokens are the oracle's.
+/// Runs six requests one at a time, in pairs, and all at once. The tokens are always the oracle's.
 #[test]
 fn task_4_answer_is_independent_of_the_batch() {
     let fixtures = fixtures();
@@ -108,7 +108,7 @@ fn task_4_answer_is_independent_of_the_batch() {
     }
 }
 
-/// With two slots, a finished request makes room for the next one in the very next step.
+/// With two slots, a finished request makes room for the next request in the very next step.
 #[test]
 fn task_4_freed_slot_is_reused_in_the_next_step() {
     let fixtures = fixtures();
@@ -130,7 +130,7 @@ fn task_4_freed_slot_is_reused_in_the_next_step() {
              after each step: {seen:?}"
         );
     }
-    // Request 0 runs in all seven steps; 1 in two of them, then 2 in three, then 3 in one.
+    // Requests 1, 2 and 3 run one after the other, in two, three and one of the seven steps.
     check::assert_answer(
         "four requests of 7, 2, 3 and 1 tokens in two slots: (finished, waiting, running) after \
          each step\n ",
@@ -139,7 +139,8 @@ fn task_4_freed_slot_is_reused_in_the_next_step() {
     );
 }
 
-/// Submits and cancels requests at random. Each answer is that of the request alone, or its start.
+/// Submits and cancels requests at random. Each answer is the one of the request alone, or its
+/// start.
 #[test]
 fn task_4_random_schedules_give_the_same_answers() {
     let fixtures = fixtures();
@@ -203,7 +204,7 @@ fn task_4_random_schedules_give_the_same_answers() {
     }
 }
 
-/// Each request has its own random generator, stop texts and stop tokens, so its answer is the same
+/// Each request has its own random generator, stop texts and stop tokens. So its answer is the same
 /// as alone.
 #[test]
 fn task_4_sampled_answer_is_independent_of_the_batch() {
@@ -250,7 +251,7 @@ fn task_4_sampled_answer_is_independent_of_the_batch() {
     );
 }
 
-/// A server runs for months: a step in which no request starts or ends allocates nothing.
+/// A step in which no request starts or ends allocates nothing, because a server runs for months.
 #[test]
 fn task_4_step_allocates_nothing() {
     let fixtures = fixtures();
@@ -371,7 +372,7 @@ fn task_4_submit_rejects_only_invalid_requests() {
     );
 }
 
-/// A request for no tokens, and one whose prompt fills the context, end without a forward pass.
+/// A request for no tokens, or with a prompt that fills the context, takes no forward pass.
 #[test]
 fn task_4_empty_answers_take_no_steps() {
     let fixtures = fixtures();

@@ -17,7 +17,7 @@ fn budget(rows: usize) -> EngineOptions {
     EngineOptions { budget: Some(rows), ..EngineOptions::default() }
 }
 
-/// However the budget cuts the prompts, the answers are those of each request alone.
+/// However the budget splits the prompts, each answer is the one of its request alone.
 #[test]
 fn task_2_answers_are_independent_of_the_budget() {
     let fixtures = Fixtures::open("week3_day2");
@@ -72,7 +72,7 @@ fn task_2_long_prompt_does_not_stall_decoding() {
         let of = |id: RequestId| told.answers.get(&id).map_or(0, Vec::len);
         tokens.push((of(short), of(long)));
     }
-    // Five rows a step for the prompt: six steps.
+    // The prompt gets five rows a step, so it takes six steps.
     check::assert_answer(
         "at most 6 rows a step, one decoding request, one with a prompt of 30 tokens: new tokens \
          of both after each step\n ",
@@ -144,7 +144,7 @@ fn task_2_random_schedules_give_the_same_answers() {
     }
 }
 
-/// Sampled answers too: a request without a row in a step draws no random number.
+/// Sampled answers stay the same, because a request without a row draws no random number.
 #[test]
 fn task_2_sampled_answers_are_independent_of_the_budget() {
     let fixtures = Fixtures::open("week3_day2");

@@ -29,7 +29,7 @@ fn task_1_decoding_rows_and_share_prompts_with_random_loads() {
         let loads = loads(&mut below);
         let decoding = loads.iter().filter(|load| load.decoding).count();
         let prompts: usize = loads.iter().filter(|load| !load.decoding).map(|l| l.left).sum();
-        // The most that leave the prompts what is reserved, or all that they can use.
+        // The prompts keep the reserved rows, or fewer if they can't use as many.
         let kept = prompts.min(scheduler.reserved);
         let expected = (0..=decoding).rev().find(|n| n + kept <= budget).unwrap_or(0);
         let what = format!("{scheduler:?}.decoding_rows({loads:?})");
@@ -51,7 +51,7 @@ fn task_1_decoding_rows_and_share_prompts_with_random_loads() {
                     return before;
                 }
                 asked += load.left;
-                // Of the rows, those that older prompts have left, as far as it can use them.
+                // The rows that older prompts leave, as far as this prompt can use them.
                 rows.min(asked) - rows.min(asked - load.left)
             })
             .collect();
@@ -67,7 +67,7 @@ fn task_2_take_turns_with_random_loads() {
         if round % 5 == 0 {
             loads.iter_mut().for_each(|load| load.waited = usize::MAX - load.waited);
         }
-        // Not `usize::MAX`: a body that goes on behind the last request has to end, too.
+        // Not `usize::MAX`, so that a loop that goes on after the last request ends, too.
         let rows = if round % 7 == 0 { 10_000 } else { below(8) };
         let before: Vec<usize> =
             loads.iter().map(|load| if load.decoding { 0 } else { below(5) }).collect();
@@ -135,10 +135,10 @@ fn task_3_quantile_with_random_values() {
     let mut below = random(24);
     for _ in 0..3000 {
         let n = 1 + below(70);
-        // Numbers that f64 does not tell apart, and those that there are several of.
+        // Small numbers, and large ones that f64 cannot tell apart. Some occur several times.
         let base = [0, 1 << 53, u64::MAX - 9][below(3)];
         let values: Vec<u64> = (0..n).map(|_| base + below(9) as u64).collect();
-        // Shares that are exact, whatever they are multiplied by.
+        // A share that is exact in binary, and stays exact when it is multiplied.
         let q = below(65) as f64 / 64.0;
         let what = format!("quantile({values:?}, {q})");
         let found = assert_accepts(&what, || quantile(&mut values.clone(), q));

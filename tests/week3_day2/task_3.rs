@@ -16,7 +16,7 @@ fn at(steps: u64, rows: u64) -> Moment {
 
 #[test]
 fn task_3_record_time_to_first_token_and_longest_gap() {
-    // It got its place two steps after it came.
+    // The request gets its slot two steps after it was submitted.
     let mut record = Record { admitted: Some(at(12, 530)), ..Record::new(at(10, 500)) };
     check::assert_answer(
         "a record without tokens: time to first token",
@@ -24,7 +24,7 @@ fn task_3_record_time_to_first_token_and_longest_gap() {
         &None,
     );
     let mut seen = Vec::new();
-    // A first token, a gap of many rows, a gap of many steps, a short one.
+    // The first token, a gap of many rows, a gap of many steps, and a short gap.
     for now in [at(13, 540), at(14, 640), at(20, 650), at(21, 652)] {
         record.token(now);
         seen.push(now);
@@ -52,7 +52,7 @@ fn task_3_record_time_to_first_token_and_longest_gap() {
     }
 }
 
-/// A request whose first token comes in the engine's first step.
+/// The request's first token comes in the engine's first step.
 #[test]
 fn task_3_record_with_first_token_in_the_first_step() {
     let mut record = Record::new(at(0, 0));
@@ -90,8 +90,8 @@ fn task_3_quantile_returns_the_nearest_rank() {
     }
 }
 
-/// Three requests, one of them with a long prompt, without and with a budget: exactly how long each
-/// waits.
+/// Checks exactly how long each of three requests waits, with and without a budget. One of them has
+/// a long prompt.
 #[test]
 fn task_3_budget_shortens_the_longest_gap() {
     let fixtures = Fixtures::open("week3_day2");
@@ -120,7 +120,7 @@ fn task_3_budget_shortens_the_longest_gap() {
             })
             .collect::<Vec<_>>()
     };
-    // Step 1: prompts of 1 and 3. Step 2, whole: 1 + 1 + 30 rows, and a first token for all.
+    // Step 1: prompts of 1 and 3 tokens. Step 2: 1 + 1 + 30 rows, so the long prompt is complete.
     check::assert_answer(
         "no budget: (admitted, time to first token, longest gap, finished) of each request\n ",
         &records(None),

@@ -126,7 +126,7 @@ fn task_2_reserve_and_truncate_edge_cases() {
         }
     }
     assert_eq!(cache.table(0).len(), 5, "pages of a sequence whose whole capacity is reserved");
-    // One page is left, for whoever comes.
+    // One page is left, for any of the other sequences.
     for (sequence, len, fits) in [(1, TILE + 1, false), (1, TILE, true), (2, 1, false)] {
         let found = cache.reserve(sequence, len);
         assert!(
@@ -158,7 +158,7 @@ fn numbers(cells: Cells<'_>) -> Vec<f32> {
     }
 }
 
-/// Two sequences grow alternately, so that their pages alternate.
+/// Two sequences grow in turns, so that their pages alternate.
 #[test]
 fn task_2_runs_over_various_ranges_in_f32_and_f16() {
     for cache_type in [CacheType::F32, CacheType::F16] {
@@ -233,7 +233,7 @@ fn task_3_fork_of_empty_sequence_and_of_fork() {
         [3, 3],
         "owners of two pages shared by a sequence, its fork and the fork's fork"
     );
-    // Each writes its own.
+    // Each sequence writes its own position.
     for (sequence, copied) in [(1, 1), (2, 2), (0, 2)] {
         write(&mut cache, sequence, 500.0 + sequence as f32);
         assert_eq!(

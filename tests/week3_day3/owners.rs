@@ -14,7 +14,7 @@ use tiny_llm_harness::{
 
 use super::{POOL, SHAPE, append, cache, number, numbers, pages, row, values};
 
-/// The pool allocates the page that has been free longest, so the order of release is visible.
+/// The pool allocates the page that has been free longest. So the order of releases is visible.
 #[test]
 fn task_2_truncate_releases_pages_in_order() {
     resting_on(&[POOL], || {
@@ -47,7 +47,7 @@ fn task_2_truncate_releases_pages_in_order() {
     });
 }
 
-/// Makes sequence `to` an owner of the first pages of `from`, as an index of pages does.
+/// Makes sequence `to` an owner of the first `n` pages of `from`, as an index of pages does.
 fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
     let (pool, table) = cache.pool_and_table(from);
     let shared = table[..n].iter().map(|page| pool.retain(page)).collect();
@@ -55,11 +55,12 @@ fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
 }
 
 /// Only a shared page that will be written needs a page for its copy. Nothing is copied here, so
-/// task 3 is not needed. A `reserve` that copies anyway did not count first.
+/// task 3 is not needed. A `reserve` that copies anyway has not counted first.
 #[test]
 fn task_2_reserve_counts_copies_of_shared_pages() {
     resting_on(&[POOL], || {
-        // Pages; how many of the 64 positions sequence 1 keeps; reserve(1, ..), and its answer.
+        // Pages of the pool, positions that sequence 1 keeps of 64, argument and result of
+        // `reserve`.
         for (count, kept, len, room) in [
             (2, 64, 65, false),
             (3, 64, 65, true),
@@ -99,7 +100,7 @@ fn task_2_reserve_counts_copies_of_shared_pages() {
                 "{what}: reserve returned false, but the pages changed; they must stay the same"
             );
         }
-        // Whose own pages are shared further in front, and not where it goes on.
+        // Sequence 0 shares only its first page, which it will not write.
         let mut cache = cache(3);
         append(&mut cache, 0, 0, 64);
         share(&mut cache, 0, 1, 1);
@@ -112,7 +113,7 @@ fn task_2_reserve_counts_copies_of_shared_pages() {
     });
 }
 
-/// Whether the write succeeds or panics, the other owner's numbers must not change.
+/// Whether a write succeeds or panics, the numbers of the other owner must not change.
 #[test]
 fn task_2_write_never_modifies_a_shared_page() {
     resting_on(&[POOL], || {

@@ -5,7 +5,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
 use super::Draws;
 
-/// What happens to a pool in a test. Handles are kept in a list; a number is an index in it.
+/// A call to the pool. Handles are kept in a list, and a number is an index in that list.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Allocate,
@@ -13,7 +13,7 @@ enum Act {
     Release(usize),
 }
 
-/// A pool and its handles.
+/// A pool, and all handles to its pages.
 struct Lent {
     pool: BlockPool,
     handles: Vec<Page>,
@@ -38,14 +38,14 @@ impl Lent {
         }
     }
 
-    /// How many pages are free, and the page of every handle with its owners.
+    /// Returns the number of free pages, and for each handle its page and the number of its owners.
     fn seen(&self) -> (usize, Vec<(usize, usize)>) {
         let owners = |page: &Page| (page.index(), self.pool.num_owners(page));
         (self.pool.num_free(), self.handles.iter().map(owners).collect())
     }
 }
 
-/// An act, and what is seen after it: how many pages are free, each handle's page and its owners.
+/// A call, the free pages after it, and for each handle its page and the number of its owners.
 type Line = (Act, usize, &'static [(usize, usize)]);
 
 #[track_caller]
@@ -121,7 +121,7 @@ pub(super) fn task_1_can_allocate_up_to_the_last_page() {
     }
 }
 
-/// The type prevents using a handle twice, but handles of two pools may have the same index.
+/// The type system prevents using a handle twice. But handles of two pools may have the same index.
 #[test]
 fn task_1_panics_on_handle_of_another_pool() {
     let mut other = BlockPool::new(2);
@@ -138,11 +138,11 @@ fn task_1_panics_on_handle_of_another_pool() {
 fn task_1_million_random_operations() {
     const PAGES: usize = 40;
     let (mut lent, mut draws) = (Lent::new(PAGES), Draws(33));
-    // How many handles of each page are out, counted here.
+    // The number of handles of each page, counted by this test.
     let mut counts = [0; PAGES];
     for done in 0..1_000_000 {
         let (n, free) = (lent.handles.len(), lent.pool.num_free());
-        // Times of growth and times of shrinking, so that the pool is full and empty now and then.
+        // Phases of growth and of shrinking alternate, so that the pool is sometimes full or empty.
         let growing = done / 500 % 2 == 0;
         match (draws.below(8), n) {
             (0, 1..) => {

@@ -39,7 +39,7 @@ pub(super) fn task_2_truncate_at_page_boundary() {
     check_script("task_2_script/to_the_edge");
 }
 
-/// For a single sequence, what attention reads for one head is contiguous.
+/// With a single sequence, the pages of one head are contiguous, because attention reads by head.
 #[test]
 fn task_2_pages_of_a_head_are_contiguous() {
     resting_on(&[POOL], || {
@@ -86,13 +86,13 @@ fn task_2_write_overwrites_after_advance() {
     });
 }
 
-/// All layers and heads, in both types, and pages of one tile and of two.
+/// Checks all layers and heads, with both types, and with pages of one tile and of two.
 #[test]
 fn task_2_runs_return_what_was_written_per_layer_and_head() {
     resting_on(&[POOL], || {
         for (page_len, cache_type) in [(TILE, CacheType::F32), (2 * TILE, CacheType::F16)] {
             let mut cache = PagedCache::new(SHAPE, page_len, 7, cache_type);
-            // As an f16 holds them: these have up to 12 bits.
+            // The number as the cache stores it: these have up to 12 bits, f16 holds 11.
             let stored = |x: f32| match cache_type {
                 CacheType::F16 => half::f16::from_f32(x).to_f32(),
                 _ => x,
@@ -104,7 +104,7 @@ fn task_2_runs_return_what_was_written_per_layer_and_head() {
             let call =
                 format!("two sequences of 70 positions in pages of {page_len}, written in turns");
             assert_accepts(&call, || {
-                // Another has the first page, so that no page's number is its place in a text.
+                // Sequence 1 owns the first page, so that no page's index is its index in a text.
                 cache.write(0, 1, 0, &[0.0; WIDTH], &[0.0; WIDTH]);
                 cache.advance(1, 0);
                 for position in 0..70 {
@@ -137,19 +137,19 @@ fn task_2_runs_return_what_was_written_per_layer_and_head() {
     });
 }
 
-/// Numbers of a position's keys in a layer.
+/// Number of elements in a position's keys in one layer.
 const WIDTH: usize = SHAPE.kv_heads * SHAPE.head_dim;
 
-/// The sequences that are filled, with each layer and head.
+/// Returns all places that are filled: sequence, layer, head.
 fn places() -> impl Iterator<Item = (usize, usize, usize)> {
     let layers = || (0..SHAPE.layers).flat_map(|l| (0..SHAPE.kv_heads).map(move |head| (l, head)));
     [0, 2].into_iter().flat_map(move |s| layers().map(move |(layer, head)| (s, layer, head)))
 }
 
-/// Start and length of each.
+/// Start and length of each run.
 type Runs = &'static [(usize, usize)];
 
-/// Runs of ranges that begin and end anywhere.
+/// Requests runs of ranges that begin and end anywhere.
 #[test]
 fn task_2_runs_end_at_page_or_range_end() {
     resting_on(&[POOL], || {
@@ -187,7 +187,8 @@ pub(super) fn task_2_reserve_allocates_only_missing_pages() {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
         let mut done = vec!["40 positions of sequence 0".to_owned()];
-        // Sequence, positions; whether there is room, and the pages of both and the free ones then.
+        // Sequence, length, whether there is room, and the pages of sequences 0 and 1 and the free
+        // ones.
         let script: [(usize, usize, bool, [usize; 3]); 10] = [
             (0, 40, true, [2, 0, 4]),
             (0, 10, true, [2, 0, 4]),
@@ -259,14 +260,14 @@ fn task_2_reserve_and_write_up_to_the_capacity() {
         assert_panics("position 400 of 400", || {
             cache.write(0, 0, 400, &[0.0; WIDTH], &[0.0; WIDTH]);
         });
-        // Where the pages are fewer, they are the limit.
+        // If there are fewer pages than the capacity, they are the limit.
         let mut small = super::cache(2);
         let found = assert_accepts("reserve(1, 64) of two pages of 32", || small.reserve(1, 64));
         assert_answer("reserve(1, 64) with two free pages of 32", &found, &true);
     });
 }
 
-/// A sequence never holds a whole page more than it uses.
+/// The pages of a sequence have room for less than one page beyond its positions.
 #[test]
 fn task_2_each_sequence_wastes_less_than_a_page() {
     resting_on(&[POOL], || {
@@ -298,7 +299,7 @@ fn task_2_each_sequence_wastes_less_than_a_page() {
     });
 }
 
-/// Prompts and steps of two sequences: the logits are the dense cache's, to the last bit.
+/// Runs prompts and steps of two sequences. The logits are the dense cache's, to the last bit.
 #[test]
 pub(super) fn task_2_logits_match_the_dense_cache() {
     let (model, plan) = (model(), plan());

@@ -1,4 +1,4 @@
-//! Week 3, day 3, task 3: pages that are shared.
+//! Week 3, day 3, task 3: shared pages.
 
 use tiny_llm::{week2::cache::KvCache, week3::room::EngineCache};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
@@ -32,7 +32,7 @@ fn task_3_fork_keeps_pages_when_the_source_is_truncated() {
     check_script("task_3_script/the_first_one_leaves");
 }
 
-/// Keys and values of every layer and head are copied, and nothing changes for the others.
+/// The keys and values of every layer and head are copied. Other owners keep the old ones.
 #[test]
 fn task_3_copy_on_write_copies_every_layer_and_head() {
     resting_on(&[POOL], || {
@@ -99,7 +99,7 @@ fn task_3_fork_panics_if_target_has_positions() {
     assert_panics("fork(0, 1), where sequence 1 has positions", || cache.fork(0, 1));
 }
 
-/// Pages without positions would be lost, too.
+/// A fork to a sequence with reserved pages would lose these pages.
 #[test]
 fn task_3_fork_panics_if_target_has_reserved_pages() {
     resting_on(&[POOL], || {
@@ -112,7 +112,7 @@ fn task_3_fork_panics_if_target_has_reserved_pages() {
     });
 }
 
-/// `reserve` counts the page for the copy, too.
+/// `reserve` also counts the page that a copy will need.
 #[test]
 fn task_3_reserve_counts_the_copy() {
     resting_on(&[POOL], || {
@@ -120,7 +120,7 @@ fn task_3_reserve_counts_the_copy() {
         append(&mut cache, 0, 0, 40);
         cache.fork(0, 1);
         append(&mut cache, 2, 2, 32);
-        // Sequence, positions; whether there is room, and how many pages are free then.
+        // Sequence, length, whether there is room, and the number of free pages then.
         for (sequence, len, room, free) in
             [(1, 41, false, 0), (0, 41, false, 0), (1, 40, true, 0), (2, 33, false, 0)]
         {

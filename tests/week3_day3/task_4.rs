@@ -33,7 +33,7 @@ fn check_cache() {
     task_2_logits_match_the_dense_cache();
 }
 
-/// The answers are those of a cache that has room for all, whatever the number of pages.
+/// With any number of pages, the answers are those of a cache that has room for all requests.
 #[test]
 fn task_4_preemption_does_not_change_answers() {
     resting_on(&[POOL, CACHE], over_few_pages);
@@ -75,8 +75,8 @@ fn over_few_pages() {
     }
 }
 
-/// The same with a budget of rows: a preempted request computes its tokens again in pieces, next to
-/// the running requests. Its record contains the wait.
+/// With a budget of rows, a preempted request computes its tokens again in pieces, next to the
+/// running requests. Its record contains the wait.
 #[test]
 fn task_4_preemption_under_a_budget() {
     resting_on(&[POOL, CACHE], under_a_budget);

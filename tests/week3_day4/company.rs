@@ -13,7 +13,7 @@ use tiny_llm_harness::{
 
 use super::{Held, READ, Tables, drawn::below, tables, values};
 
-/// The results of readers: maximums, totals and sums.
+/// Calls `read_pages` on the positions `asked`. Returns each reader's maximum, total and sums.
 fn seen(
     cache: &Tables,
     asked: &Range<usize>,
@@ -30,7 +30,7 @@ fn seen(
     per_reader.chunks_exact(2).zip(sums).flat_map(|(state, sums)| [state, sums].concat()).collect()
 }
 
-/// Like [`tables`], with longer pages.
+/// Works like [`tables`], with pages of `page_len` positions.
 fn pages_of(page_len: usize, all: &[&[usize]]) -> Tables {
     let mut tables = tables(all);
     let numbers = tables.keys.len() / 32 * page_len;

@@ -45,8 +45,8 @@ fn task_1_read_run_with_rising_scores() {
     check_read_run("rising");
 }
 
-/// Two heads of a row that sees 40 positions, alone and with other rows: the same result, to the
-/// last bit.
+/// Two heads of a row that sees 40 positions are read alone and with other rows. The result is the
+/// same, to the last bit.
 #[test]
 fn task_1_read_run_is_independent_of_other_readers() {
     let (dim, heads) = (32, 2);
@@ -91,7 +91,7 @@ fn task_1_read_run_allocates_nothing() {
         read_run(&mut readers, run, dim, 0.125, &mut desk);
     };
     run();
-    // Other tests of this program may allocate meanwhile; one quiet run is proof.
+    // Other tests of this program may allocate meanwhile. One run without allocations is proof.
     let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
     assert!(
         fewest == 0,

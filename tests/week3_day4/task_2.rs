@@ -13,7 +13,7 @@ use tiny_llm_harness::{
 
 use super::{Held, READ, check_pages, row, tables, values};
 
-/// Tables of sequences, rows of (sequence, position), pages of 32.
+/// Name, page tables of the sequences (pages of 32), and rows as (sequence, position).
 type Shared = (&'static str, &'static [&'static [usize]], &'static [(usize, usize)]);
 
 const SHARED: [Shared; 6] = [
@@ -48,7 +48,7 @@ fn task_2_arrange_groups_rows_that_share_pages() {
         let rows: Vec<Row> =
             at.iter().map(|&(sequence, position)| row(sequence, position)).collect();
         let call = format!("{why}: tables {table:?}, rows (sequence, position) {at:?}");
-        // An older pass's.
+        // Left by an earlier pass.
         let mut order = vec![0, 0];
         assert_accepts(&call, || arrange(&cache, &rows, &mut order));
         let mut sorted = order.clone();
@@ -58,7 +58,8 @@ fn task_2_arrange_groups_rows_that_share_pages() {
             "{call}: the order is {order:?}; expected each row's index once"
         );
         for i in 0..3 {
-            // The rows that see page i, by its name: each name must come in one stretch.
+            // The names of page `i` of all rows that see it. Equal names must be next to each
+            // other.
             let seen = order.iter().filter(|t| rows[**t].position / 32 >= i);
             let names: Vec<usize> = seen.map(|&t| cache.page_name(rows[t].sequence, i)).collect();
             let stretches = names.chunk_by(|a, b| a == b).count();
@@ -94,10 +95,10 @@ fn task_2_read_pages_shared_by_all_and_by_some() {
     check_pages("shared_then_not");
 }
 
-/// The requested positions, the positions that two rows may see, the pages and positions read.
+/// Requested positions, those that two rows may see, and the pages and positions read.
 type Asked = (Range<usize>, [Range<usize>; 2], (usize, usize));
 
-/// Reads only requested positions that a reader may see, from the start of a tile.
+/// Only requested positions that a reader may see are read, each page from the start of a tile.
 #[test]
 fn task_2_read_pages_reads_only_visible_positions() {
     resting_on(&[READ], || {

@@ -34,7 +34,7 @@ fn check_walk() {
 
 #[test]
 fn task_3_in_part_returns_visible_positions() {
-    // What is visible, the part of 64 positions; what of it is visible.
+    // The visible positions, the index of a part of 64 positions, and its visible positions.
     let cases: [(Range<usize>, usize, Range<usize>); 9] = [
         (0..100, 0, 0..64),
         (0..100, 1, 64..100),
@@ -109,7 +109,7 @@ fn task_3_join_very_negative_scores() {
     check_join("very_negative");
 }
 
-/// The first part is joined with an empty state, so it must not change, to the last bit.
+/// Joining the first part to an empty state must not change the part, to the last bit.
 #[test]
 fn task_3_join_into_empty_state_returns_the_part() {
     let (part, values) = (OnlineSoftmax { max: -3.7, total: 1.1 }, [0.1, -7.3, 1e-20]);
@@ -122,14 +122,14 @@ fn task_3_join_into_empty_state_returns_the_part() {
     );
 }
 
-/// Attention over the tables of a case, in parts.
+/// Computes attention of a case in parts. Returns the output, and the pages and positions read.
 fn in_parts(case: &Case, threads: usize) -> (Tensor, (usize, usize)) {
     let rows: Vec<Row> = lists(case.value("rows")).iter().map(|at| row(at[0], at[1])).collect();
     let cache = InParts::with_part_len(Tables::of(case), case.count("part_len"));
     let (q, shape) = (values(&case.tensor("q")), cache.shape());
     let group = q.len() / rows.len() / shape.kv_heads / shape.head_dim;
     let queries = Queries { rows: &rows, q: &q, group, head_dim: shape.head_dim };
-    // What stands in the output before must not matter.
+    // The contents of the output before the call must not matter.
     let mut out = vec![f32::NAN; q.len()];
     attend(&plan(threads), &cache, 0, queries, &mut out);
     (tensor(&[rows.len(), q.len() / rows.len()], out), cache.inner().reads())
@@ -182,7 +182,7 @@ fn shape_of(model: &Model, sequences: usize) -> CacheShape {
     CacheShape { layers, sequences, kv_heads, capacity: 384, head_dim }
 }
 
-/// Dense or paged, shared or computed twice, on one thread or three: the same logits.
+/// The logits are the same with any cache, shared or unshared pages, and one thread or several.
 #[test]
 fn task_3_logits_are_independent_of_cache_and_threads() {
     resting_on(&[READ, WALK], || {
@@ -216,7 +216,7 @@ fn task_3_logits_are_independent_of_cache_and_threads() {
     });
 }
 
-/// After the first pass of a size, nothing is allocated.
+/// After the first call with rows of one size, attention allocates nothing.
 #[test]
 fn task_3_attention_allocates_nothing() {
     let shape = CacheShape { layers: 1, sequences: 2, kv_heads: 2, capacity: 300, head_dim: 16 };

@@ -1,5 +1,5 @@
-//! Week 3, day 5: names of pages of any length, and messages about files: what was found, what was
-//! expected.
+//! Week 3, day 5: names of pages of any length, and error messages about files, which name what was
+//! found and what was expected.
 
 use tiny_llm::{
     week2::cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -15,7 +15,7 @@ use tiny_llm_harness::{
 
 #[test]
 fn task_1_chain_with_various_page_lengths() {
-    // A name that tells what went into it: how many tokens, their sum and their order.
+    // A hash that depends on the number of tokens, their values and their order.
     let hash: HashPage = |before, tokens| {
         tokens.iter().fold(before.wrapping_mul(31).wrapping_add(tokens.len() as u64), |name, &t| {
             name.wrapping_mul(1_000_003).wrapping_add(u64::from(t))
@@ -47,7 +47,7 @@ fn task_1_chain_with_various_page_lengths() {
 
 #[test]
 fn task_1_hash_page_depends_on_every_bit() {
-    // FNV-1a of eight zeros, and of those with one bit set.
+    // The hashes of eight zero bytes, of these with one bit set, and of more zero bytes.
     let of_zeros = hash_page(0, &[]);
     let mut names = vec![of_zeros];
     names.extend((0..64).map(|bit| hash_page(1 << bit, &[])));
@@ -72,7 +72,7 @@ fn task_1_hash_page_depends_on_every_bit() {
 const SHAPE: CacheShape =
     CacheShape { layers: 3, sequences: 2, kv_heads: 5, capacity: 9, head_dim: 7 };
 
-/// A file of six tokens, and its key.
+/// Returns a file of six tokens, and its key.
 fn file(cache_type: CacheType) -> (Vec<u8>, PromptKey) {
     let mut cache = DenseCache::new(SHAPE, cache_type);
     for position in 0..6 {
@@ -88,7 +88,7 @@ fn file(cache_type: CacheType) -> (Vec<u8>, PromptKey) {
     (encode(&cache, 1, &[11, 12, 13, 14, 15, 16], key), key)
 }
 
-/// The file with four bytes changed and a correct checksum.
+/// Returns the file with the four bytes at `at` replaced, and with a correct checksum.
 fn with(file: &[u8], at: usize, number: u32) -> Vec<u8> {
     let mut other = file.to_vec();
     other[at..at + 4].copy_from_slice(&number.to_le_bytes());
@@ -106,7 +106,7 @@ fn task_4_decode_errors_name_found_and_expected_values() {
     let longer = (whole.len() + 4 + 2 * 3 * 5 * 7 * 2).to_string();
     let cut = (whole.len() - 3).to_string();
     let version = VERSION.to_string();
-    /// What is wrong, the file, the key, what was found, what was expected.
+    /// The fault, the file, the key, what the message names as found, what it names as expected.
     type Wrong<'a> = (&'a str, Vec<u8>, PromptKey, Vec<&'a str>, Vec<&'a str>);
     let cases: Vec<Wrong<'_>> = vec![
         ("version 77", with(&whole, 8, 77), key, vec!["77"], vec![&version]),
@@ -171,7 +171,7 @@ fn task_4_decode_errors_name_found_and_expected_values() {
         };
         assert_tells(what, &error.to_string(), &found, &expected);
     }
-    // The sum that the file has, or the one that it should have: both stand there.
+    // The message may name the stored checksum or the computed one as found. It contains both.
     let mut damaged = whole.clone();
     damaged[HEADER] ^= 1;
     let body = damaged.len() - 8;

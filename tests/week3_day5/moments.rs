@@ -1,12 +1,12 @@
-//! Week 3, day 5, task 2: pages that follow each other are used one after the other.
+//! Week 3, day 5, task 2: pages of one text count as used one after the other.
 
 use tiny_llm::week3::prefix_hash::hash_page;
 use tiny_llm_harness::check::resting_on;
 
 use super::{NAMES, PAGE, Shelf};
 
-/// A text grows page by page. Each time, the index takes one more page and marks all of them as
-/// used, so that the last page is evicted first and the rest can still be found.
+/// A text grows page by page. Each time, one more page enters the index, and all of its pages are
+/// marked as used. So the last page is evicted first, and the rest can still be found.
 #[test]
 fn task_2_evicts_last_page_of_a_growing_text_first() {
     const PAGES: usize = 9;

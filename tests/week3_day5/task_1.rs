@@ -32,7 +32,7 @@ pub(super) fn task_1_chain_hashes_each_full_page() {
     }
 }
 
-/// The hash function is an argument: another function gives other names.
+/// `chain` must call the hash function that it is given, so another one returns other names.
 #[test]
 fn task_1_chain_uses_the_given_hash() {
     let call = "chain(1, [2, 3, 4, 5], 2, |before, tokens| 10 · before + the sum of the tokens)";

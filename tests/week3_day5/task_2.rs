@@ -64,7 +64,7 @@ fn task_2_counts_asked_and_found_tokens() {
     );
 }
 
-/// With any hash, a page that is found holds exactly the requested text.
+/// With any hash function, a page that is found holds exactly the requested text.
 #[test]
 fn task_2_hash_collision_is_not_a_hit() {
     for (why, hash) in BAD_HASHES {
@@ -101,8 +101,8 @@ fn task_2_hash_collision_is_not_a_hit() {
     }
 }
 
-/// The same by hand: the second pages of two texts have the same name, because the hash ignores the
-/// pages before. The first pages have different names.
+/// The hash ignores the pages before, so the second pages of two texts have the same name. Their
+/// first pages have different names.
 #[test]
 fn task_2_find_compares_the_preceding_pages() {
     let mut shelf = Shelf::new(16, |_, tokens| hash_page(0, tokens));
@@ -210,7 +210,7 @@ pub(super) fn task_2_evict_spares_pages_owned_by_a_sequence() {
     check::assert_answer("evictions that found a page", &shelf.index.counts().evicted, &3);
 }
 
-/// A sequence that computes a text again has its own pages; the index keeps its old ones.
+/// A sequence that computes a text again has its own pages. The index keeps the old ones.
 #[test]
 fn task_2_insert_keeps_existing_pages_of_the_same_text() {
     let mut shelf = Shelf::new(8, hash_page);
@@ -226,8 +226,8 @@ fn task_2_insert_keeps_existing_pages_of_the_same_text() {
     );
 }
 
-/// 20,000 random operations: `find` returns only correct pages, and each page is free or counted
-/// once for each owner.
+/// After each of 20,000 random operations, `find` returns only correct pages, and each page is free
+/// or counted once for each owner.
 #[test]
 fn task_2_random_operations() {
     let mut shelf = Shelf::new(12, hash_page);

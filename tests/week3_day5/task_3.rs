@@ -71,7 +71,7 @@ fn task_3_attach_prefix_finds_computed_pages() {
     });
 }
 
-/// Pages are remembered while their sequence runs and after it ends.
+/// Pages are in the index while their sequence runs, and stay there after it ends.
 #[test]
 fn task_3_full_pages_are_indexed_as_the_text_grows() {
     resting_on(&[NAMES, INDEX], || {
@@ -96,7 +96,7 @@ fn task_3_full_pages_are_indexed_as_the_text_grows() {
     });
 }
 
-/// Another text reuses a slot: nothing of the first text may be taken for the second.
+/// A second text reuses a slot. Nothing of the first text may be mistaken for it.
 #[test]
 fn task_3_reused_slot_does_not_mix_texts() {
     resting_on(&[NAMES, INDEX], || {
@@ -236,7 +236,7 @@ fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
     }
 }
 
-/// Runs requests to their ends.
+/// Runs all requests until they finish. Returns their answers.
 #[track_caller]
 fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<Vec<u32>> {
     let ids: Vec<RequestId> = requests
@@ -269,7 +269,7 @@ fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
     PagedCache::new(shape, TILE, pages, CacheType::F32)
 }
 
-/// A common prefix is computed once, and the answers are those without a prefix cache.
+/// A common prefix is computed once. The answers are the same as without a prefix cache.
 #[test]
 fn task_3_engine_computes_a_shared_prefix_once() {
     resting_on(&[NAMES, INDEX], || {
@@ -289,7 +289,7 @@ fn task_3_engine_computes_a_shared_prefix_once() {
             &found,
             &expected,
         );
-        // Two full pages of the 70 tokens.
+        // Two full pages of the 70 common tokens are attached for each of four requests.
         check::assert_answer(
             "the same requests: (positions attached, rows saved)\n ",
             &(engine.attached(), alone.counts().rows - engine.counts().rows),
@@ -298,7 +298,7 @@ fn task_3_engine_computes_a_shared_prefix_once() {
     });
 }
 
-/// Random requests with common prefixes, few pages and useless hashes: the answers never change.
+/// Random requests with common prefixes, few pages and bad hash functions get the same answers.
 #[test]
 fn task_3_random_requests_give_the_same_answers() {
     resting_on(&[NAMES, INDEX], || {

@@ -14,7 +14,7 @@ use tiny_llm_harness::{check, fixtures::Case};
 
 use super::{fixtures, ids, long};
 
-/// The cache of a case, dense or in pages, and the key of its file.
+/// Returns the cache of a case, both dense and in pages, and the key of its file.
 fn stored(case: &Case, kind: CacheType) -> (DenseCache, PagedCache, PromptKey) {
     let cells = case.tensor("cells");
     let [layers, _, heads, n, dim] = *cells.shape() else { panic!("five axes") };
@@ -76,7 +76,7 @@ fn task_4_encode_matches_reference_bytes() {
     }
 }
 
-/// A text of three pages, interleaved with another text's pages: the file is the same.
+/// A text of three pages is interleaved with another text's pages. The file is the same as dense.
 #[test]
 fn task_4_file_is_independent_of_page_boundaries() {
     let shape =
@@ -136,12 +136,12 @@ fn task_4_file_is_independent_of_page_boundaries() {
     );
 }
 
-/// All numbers of a sequence, as they are stored.
+/// Returns all numbers of a sequence, converted to f32.
 fn numbers(cache: &impl KvCache, sequence: usize) -> Vec<f32> {
     numbers_of(cache, sequence, cache.len(sequence))
 }
 
-/// The numbers of a sequence's first `n` positions, whether the cache has been advanced or not.
+/// Returns the numbers of a sequence's first `n` positions, even if it was not advanced over them.
 fn numbers_of(cache: &impl KvCache, sequence: usize, n: usize) -> Vec<f32> {
     let CacheShape { layers, kv_heads, .. } = cache.shape();
     let mut all = Vec::new();
@@ -195,7 +195,7 @@ fn task_4_restore_returns_stored_keys_and_values() {
                 numbers(&found, 0),
                 numbers(&expected, 1)
             );
-            // A part of what the cache holds is a file, too.
+            // A part of the cached positions can be encoded, too.
             let part = encode(&dense, 1, &prompt.tokens[..n], key);
             let part = decode(&part, key);
             let call = format!("{call}, encoded without the other positions");
@@ -252,7 +252,7 @@ fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
     }
 }
 
-/// A change of any bit is detected.
+/// A file with any single bit changed is rejected.
 #[test]
 fn task_4_decode_rejects_any_flipped_bit() {
     let fixtures = fixtures();
@@ -269,7 +269,7 @@ fn task_4_decode_rejects_any_flipped_bit() {
     }
 }
 
-/// A file of any other length is refused.
+/// A file of any other length is rejected.
 #[test]
 fn task_4_decode_rejects_any_other_length() {
     let fixtures = fixtures();
@@ -280,7 +280,7 @@ fn task_4_decode_rejects_any_other_length() {
         refused(&file[..len], key, &format!("the first {len} bytes of {}", file.len()));
     }
     refused(&[&file[..], &[0; 8]].concat(), key, "the file and eight zeros");
-    // A length that no file has, with a checksum that is right.
+    // A token count that fits no file, with a correct checksum.
     let mut damaged = file.clone();
     damaged[36..40].copy_from_slice(&u32::MAX.to_le_bytes());
     let body = damaged.len() - 8;
@@ -289,7 +289,7 @@ fn task_4_decode_rejects_any_other_length() {
     refused(&damaged, key, "a token count of 4294967295, with a correct checksum");
 }
 
-/// For a file of another run, the error names what differs.
+/// The error for a file of another model, cache type or shape names what differs.
 #[test]
 fn task_4_decode_error_names_what_differs() {
     let fixtures = fixtures();

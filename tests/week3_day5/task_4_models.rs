@@ -15,7 +15,7 @@ use tiny_llm_harness::{check, fixtures::random};
 
 use super::{model, plan, prompt};
 
-/// A model continues from a file as if it had computed the prompt itself, to the last bit.
+/// A model that continues from a file has the same bits as one that computed the prompt.
 #[test]
 fn task_4_model_continues_from_a_file() {
     let model = model("qwen3");
@@ -26,7 +26,7 @@ fn task_4_model_continues_from_a_file() {
     let mut first = session();
     first.feed(&text, 16).expect("feed must accept this text");
     let folder = std::env::temp_dir().join(format!("tiny-llm-week3-day5-{}", std::process::id()));
-    // A run that failed leaves its folder, and numbers of processes come again.
+    // A run that failed leaves its folder, and process ids are reused.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("prompt.cache");
@@ -55,7 +55,7 @@ fn task_4_model_continues_from_a_file() {
         );
         assert!(logits == expected, "{why}: the logits differ from those of a computed prompt");
     }
-    // Another model, or other kernels.
+    // Other kernels, which need another fingerprint.
     let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
     assert!(other != key, "other kernels must give another fingerprint");
     let error =
@@ -67,7 +67,7 @@ fn task_4_model_continues_from_a_file() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// A model with any other weight has another fingerprint.
+/// A model with any changed weight has another fingerprint.
 #[test]
 fn task_4_fingerprint_changes_with_the_weights() {
     let one = fingerprint(&model("llama"), "");

@@ -41,7 +41,7 @@ fn task_2_accepts_edge_cases() {
     let least = f32::from_bits(1);
     let below_1 = 1.0 - 2f64.powi(-53);
     for (p, q, uniform, expected) in [
-        // As f32 these numbers would be 0.5 and 1.
+        // In f32, these numbers would be rounded to 0.5 and 1.
         (0.5, 1.0, 0.5 - 2f64.powi(-40), true),
         (0.5, 1.0, 0.5, false),
         (0.5, 1.0, 0.5 + 2f64.powi(-40), false),
@@ -49,7 +49,7 @@ fn task_2_accepts_edge_cases() {
         (1.0, 1.0, below_1, true),
         (0.125, 0.125, below_1, true),
         (1.0 - f32::EPSILON, 1.0, below_1, false),
-        // So small that their product is 0 in f32.
+        // In f32, the products of these small numbers are 0.
         (least, least, 0.99, true),
         (least, 1.0, 1e-46, true),
         (least, 1.0, 1e-44, false),
@@ -97,13 +97,13 @@ fn task_2_residual_with_random_distributions() {
             "residual of p = {p:?}, q = {q:?}\n  found    {found:?}\n  expected {expected:?}"
         );
     }
-    // Of one token, and of the same twice: nothing is left, so it is p.
+    // One token, or the same distribution twice: nothing is left, so the result is p.
     for p in [vec![1.0], vec![0.5, 0.5], vec![0.0, 1.0, 0.0]] {
         let expected: Vec<f64> = p.iter().map(|&x| f64::from(x)).collect();
         let found = residual(&p, &p);
         assert!(found == expected, "residual of p = q = {p:?}: found {found:?}, expected p");
     }
-    // However little is left.
+    // The result is right even if very little is left.
     let found = residual(&[0.5, f32::from_bits(3), 0.5], &[0.75, f32::from_bits(2), 0.75]);
     assert!(
         found == [0.0, 1.0, 0.0],
@@ -121,7 +121,7 @@ fn task_2_verify_certain_drafts() {
         p[token] = 1.0;
         p
     };
-    // What the target wants, draft by draft and behind them; what is kept, and what comes then.
+    // Drafts, the target's token at each draft and after them, accepted drafts, next token.
     for (drafts, wants, accepted, next) in [
         (&[][..], &[3][..], 0, 3),
         (&[2], &[2, 4], 1, 4),
@@ -140,7 +140,7 @@ fn task_2_verify_certain_drafts() {
             assert!(found == expected, "{what}: found {found:?}, expected {expected:?}");
         }
     }
-    // A last token with a little of the probability comes up, too.
+    // A last token with a small probability can be drawn, too.
     let weights = [0.0, 1.0, 0.0, 1e-3];
     assert_eq!(
         [0.0, 0.999_9].map(|u| draw_weighted(&weights, u)),
@@ -180,7 +180,7 @@ fn task_3_expected_tokens_and_best_length_match_definition() {
             speed(found)
         );
     }
-    // Each draft that costs less than it brings is worth it, however many there may be.
+    // A draft that costs less than it gains pays, however many there are.
     let cheap = Costs { row: 1e-6, draft: 0.0 };
     for max in [0, 1, 7, 50] {
         let found = best_length(1.0, cheap, max);
@@ -204,7 +204,7 @@ fn task_3_observe_with_random_passes() {
             length.observe(drafted, accepted);
             log.push((drafted, accepted));
             if drafted > 0 {
-                // The refused one was looked at, those behind it were not.
+                // The rejected draft was tested, and the drafts after it were not.
                 let looked_at = if accepted == drafted { drafted } else { accepted + 1 };
                 tested = tested * 0.875 + looked_at as f64;
                 kept = kept * 0.875 + accepted as f64;

@@ -10,7 +10,7 @@ use tiny_llm_harness::check::{assert_accepts, resting_on};
 
 use super::{RULE, Scripted, VOCABULARY, greedy, model, session, speculation, texts};
 
-/// The model with NaN logits from a given token on.
+/// Returns the model, changed so that the logits after `token` and all later tokens are NaN.
 fn lost_behind(token: u32) -> Arc<Model> {
     let mut model = Model::clone(&model("llama"));
     let (rows, cols) = (model.embedding.rows, model.embedding.cols);
@@ -18,7 +18,7 @@ fn lost_behind(token: u32) -> Arc<Model> {
     for (r, row) in table.chunks_exact_mut(cols).enumerate() {
         decode_row(&model.embedding, r, row);
     }
-    // What scores stays as it was.
+    // A tied output head becomes a separate copy, which stays unchanged.
     model.lm_head.get_or_insert_with(|| Matrix::from_f32(rows, cols, &table));
     table[token as usize * cols] = f32::NAN;
     model.embedding = Matrix::from_f32(rows, cols, &table);

@@ -3,7 +3,7 @@
 use tiny_llm::{week1::sampling::Rng, week3::lookup::draft_from_text};
 use tiny_llm_harness::check;
 
-/// Name, text, longest end, `k`, draft.
+/// Name, text, maximum length of a suffix, `k`, and the expected draft.
 type Lookup = (&'static str, &'static [u32], usize, usize, &'static [u32]);
 
 const LOOKUPS: [Lookup; 13] = [
@@ -37,7 +37,7 @@ fn task_1_draft_from_text_returns_earlier_continuation() {
     }
 }
 
-/// Compares with the definition on texts of few different tokens.
+/// Compares the result with the definition, on random texts of few different tokens.
 #[test]
 fn task_1_draft_from_text_with_random_texts() {
     let mut rng = Rng::new(61);

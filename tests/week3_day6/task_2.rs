@@ -24,7 +24,7 @@ pub(super) fn task_2_distribution() {
     case.check_rows("output", &names, &tensor(&[table.len(), found.len() / table.len()], found));
 }
 
-/// At temperature 0, the temperature leaves one token, so a later penalty changes nothing.
+/// At temperature 0, only one token is left. So the penalty must be applied before the temperature.
 #[test]
 fn task_2_distribution_applies_penalty_at_temperature_0() {
     let options = SamplerOptions { repetition_penalty: 2.0, ..greedy() };
@@ -68,7 +68,7 @@ fn task_2_residual() {
     }
 }
 
-/// Two sums that should be 1 differ in the last bit, so that `p ≤ q` everywhere.
+/// Because of rounding, `q` sums to slightly more than 1, so that `p ≤ q` everywhere.
 #[test]
 fn task_2_residual_returns_p_if_nothing_is_left() {
     let (p, q) = ([0.25, 0.5, 0.25], [0.25, 0.500_000_1, 0.25]);
@@ -77,7 +77,7 @@ fn task_2_residual_returns_p_if_nothing_is_left() {
     assert!(found == [0.25, 0.5, 0.25], "{call}\n  found    {found:?}\n  expected p");
 }
 
-/// The drafts of a case, and the target's distributions.
+/// Returns the drafts of a case, and the target's distributions.
 fn verdict_case(case: &Case) -> (Vec<Draft>, Vec<Vec<f32>>) {
     let q = case.get("q").map(|q| rows(&q)).unwrap_or_default();
     let drafts = ids(case.value("drafts"));
@@ -113,8 +113,8 @@ pub(super) fn task_2_verify_returns_accepted_count_and_next_token() {
     }
 }
 
-/// A target distribution costs a pass over the vocabulary, and none is needed after a refused
-/// draft. Each test of a draft takes one random number, so that a seed gives the same result
+/// A target distribution costs a pass over the vocabulary, so none is requested after a rejected
+/// draft. Each tested draft uses one random number, so that a seed gives the same result
 /// everywhere.
 #[test]
 fn task_2_verify_requests_and_draws_no_more_than_needed() {
@@ -148,12 +148,12 @@ fn task_2_verify_requests_and_draws_no_more_than_needed() {
     }
 }
 
-/// A model that depends only on the last token, `logits [V, V]`.
+/// A model whose logits depend only on the last token: `logits [V, V]`.
 struct Table(Vec<Vec<f32>>);
 
 impl Table {
     fn distributions(&self, options: &SamplerOptions) -> impl Fn(&[u32]) -> Vec<f32> {
-        // What each text of at most five tokens leads to is computed once.
+        // Each text of at most five tokens is computed only once.
         let known = std::cell::RefCell::new(vec![None; 4usize.pow(6)]);
         move |seen| {
             let at = seen.iter().fold(1, |at, &token| at * 4 + token as usize);
@@ -164,9 +164,9 @@ impl Table {
     }
 }
 
-/// Compares 20,000 texts of three tokens with drafts that are drawn, two in a pass, and 4,000 with
-/// drafts that are certain, with the probabilities of the texts without drafts. One in a million
-/// correct solutions has a χ² above `critical`.
+/// Generates 20,000 texts of three tokens with random drafts, two per pass, and 4,000 with certain
+/// drafts. Compares their frequencies with the probabilities of texts without drafts. One in a
+/// million correct solutions has a χ² above `critical`.
 #[track_caller]
 fn check_texts(sampling: &str) {
     let fixtures = fixtures();

@@ -37,7 +37,7 @@ fn task_3_best_length() {
         expected.push((call, number(4) as usize));
     }
     check::assert_answer("the best numbers of drafts", &found, &expected);
-    // What costs nothing and brings nothing is left alone.
+    // Of equally good lengths, the smallest is returned, so a draft without gain is not proposed.
     let free = Costs { row: 0.0, draft: 0.0 };
     check::assert_answer(
         "best_length where no draft is accepted and all are free: the smallest of equally good \
@@ -67,7 +67,7 @@ fn task_3_observe_updates_the_rate() {
         found.push(length.rate() as f32);
         expected.push(rate as f32);
     }
-    // What fades shows in a second pass.
+    // Older counts lose weight only from the second pass on.
     let mut length = DraftLength::new(4, costs);
     let call = "the rate after observe(4, 4), observe(4, 1)";
     check::assert_accepts(call, || {
@@ -80,7 +80,7 @@ fn task_3_observe_updates_the_rate() {
     }
     found.push(length.rate() as f32);
     expected.push(rate as f32);
-    // All rates together tell mistakes apart that agree on some of them.
+    // Compares all rates in one answer, because several mistakes agree on some of them.
     let [found, expected] = [found, expected].map(|rates| tensor(&[rates.len()], rates));
     check::assert_close_noting(
         "the rates after one pass and after two",
@@ -123,7 +123,7 @@ fn task_3_choose_and_observe_pass_by_pass() {
 /// After a pass with drafts, the passes without drafts are counted from 0 again.
 #[test]
 fn task_3_choose_restarts_probe_count_after_drafting() {
-    // Whatever the rate, a row that costs as much as a pass of one never pays, and a free one does.
+    // At any rate, a row that costs twice as much as a pass never pays, and a free one always does.
     let (dear, free) = (Costs { row: 2.0, draft: 0.0 }, Costs { row: 1e-9, draft: 0.0 });
     for idle in [1, 9, PROBE - 1] {
         let mut length = DraftLength::new(4, dear);
@@ -142,7 +142,7 @@ fn task_3_choose_restarts_probe_count_after_drafting() {
         });
         expected.push(4);
         expected.extend((1..=40).map(|pass: usize| usize::from(pass.is_multiple_of(PROBE))));
-        // Without diagnosis: other mistakes than those about this count give such a list, too.
+        // Without diagnosis: other mistakes give such a list, too.
         assert!(found == expected, "{call}\n  found    {found:?}\n  expected {expected:?}");
     }
     let mut none = DraftLength::new(0, dear);

@@ -42,8 +42,8 @@ fn task_4_drafts_match_greedy_output_of_the_model() {
     }
 }
 
-/// Refused drafts must leave no trace: the next drafts are those of a new draft model for the same
-/// text.
+/// Rejected drafts must have no effect later. The next drafts are those of a new draft model that
+/// gets the same text.
 #[test]
 fn task_4_rejected_drafts_leave_no_trace() {
     let (prompt, answer) = texts("llama").swap_remove(0);
@@ -65,7 +65,7 @@ fn task_4_rejected_drafts_leave_no_trace() {
     }
 }
 
-/// Positions that stay in the text stay in the draft model's cache.
+/// Positions of tokens that stay in the text also stay in the draft model's cache.
 #[test]
 fn task_4_reuses_cached_positions() {
     let (prompt, answer) = texts("llama").swap_remove(0);
@@ -88,8 +88,8 @@ fn task_4_reuses_cached_positions() {
     );
 }
 
-/// Each draft comes with the distribution that it was drawn from, under the request's options and
-/// with the drafts before it as seen.
+/// Each draft has the distribution from which it was drawn. It follows the request's options, and
+/// counts the earlier drafts as seen.
 #[test]
 fn task_4_drafts_follow_the_sampling_options() {
     let (prompt, _) = texts("llama").swap_remove(0);

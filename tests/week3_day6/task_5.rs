@@ -28,12 +28,12 @@ use super::{
     speculation, step, texts,
 };
 
-/// A model that agrees with `model("llama")` often, but not always.
+/// Returns a model that agrees with `model("llama")` often, but not always.
 fn similar() -> Arc<Model> {
     altered("llama", &|i, x| if i % 3 == 0 { x * 1.15 } else { x })
 }
 
-/// Drafts of which the first `right` are right and the next `wrong` are wrong.
+/// Returns a closure that proposes `right` right drafts and then `wrong` wrong drafts.
 fn right_then_wrong(right: usize, wrong: usize) -> impl FnMut(&[u32], usize) -> Vec<u32> {
     let (prompt, answer) = texts("llama").swap_remove(0);
     move |text, k| {
@@ -77,8 +77,8 @@ fn task_5_step_keeps_right_drafts_and_rewinds_wrong_ones() {
     }
 }
 
-/// What is accepted, refused and rewound in one pass must not affect the next: texts of many
-/// passes, with any drafter.
+/// What is accepted, rejected and rewound in one pass must not affect the next. Texts of many
+/// passes are the same with any drafter.
 #[test]
 fn task_5_greedy_text_is_independent_of_the_drafter() {
     let similar = similar();
@@ -117,7 +117,7 @@ fn task_5_greedy_text_is_independent_of_the_drafter() {
                     &answer,
                 );
                 let counts = speculation.counts();
-                // Without diagnosis: a wrong count makes both numbers what others may be, too.
+                // Without diagnosis: a wrong count changes both numbers, as other mistakes do.
                 let found = session.cache().computed() as u64;
                 let expected = prompt.len() as u64 + counts.drafted + counts.passes - 1;
                 assert!(
@@ -138,8 +138,8 @@ fn task_5_greedy_text_is_independent_of_the_drafter() {
     }
 }
 
-/// In a paged cache, refused drafts release the pages that only they used (day 3). The text is the
-/// same.
+/// In a paged cache, rejected drafts release the pages that only they used (day 3). The text is the
+/// same as with a dense cache.
 #[test]
 fn task_5_rewind_releases_pages() {
     let (model, mut rng) = (model("llama"), Rng::new(8));
@@ -224,7 +224,7 @@ fn task_5_penalty_includes_the_drafts() {
     }
 }
 
-/// Accepted drafts are counted, and the counts determine the number of drafts.
+/// Accepted drafts are counted, and these counts determine how many tokens are drafted.
 #[test]
 fn task_5_draft_count_follows_the_acceptance_rate() {
     let (prompt, _) = texts("llama").swap_remove(0);
@@ -275,7 +275,7 @@ fn limits(max_new_tokens: usize, stop: &[u32]) -> Limits {
     Limits { max_new_tokens, context: 40, stop_tokens }
 }
 
-/// A text may end among the accepted drafts of a pass. Later tokens are neither reported nor kept.
+/// A text may end among the accepted drafts of a pass. Later drafts are neither reported nor kept.
 #[test]
 fn task_5_generate_stops_among_accepted_drafts() {
     let (prompt, answer) = texts("llama").swap_remove(0);

@@ -1,4 +1,4 @@
-//! Week 3, day 7, task 2: each of the 256 bytes at each place of a text, compared with another
+//! Week 3, day 7, task 2: each of the 256 bytes at each index of a text, compared with another
 //! parser.
 
 use tiny_llm::week3::json::JsonState;

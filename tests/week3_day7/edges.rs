@@ -10,7 +10,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::Json as Value};
 
 use super::drawn::below;
 
-/// Whether a string may contain these bytes and end after them.
+/// Returns whether a string may contain these bytes, and its closing quote may follow.
 fn is_text(bytes: &[u8]) -> bool {
     let mut state = Text::Plain;
     for &byte in bytes {
@@ -25,7 +25,7 @@ fn is_text(bytes: &[u8]) -> bool {
 #[test]
 fn task_1_text_accepts_exactly_valid_utf8() {
     let check = |bytes: &[u8]| {
-        // What a backslash begins is asked for below.
+        // Escapes have their own test below.
         if bytes.contains(&b'\\') {
             return;
         }
@@ -38,7 +38,7 @@ fn task_1_text_accepts_exactly_valid_utf8() {
              {expected}"
         );
     };
-    // The borders of all ranges that UTF-8 has, and what lies beside them.
+    // The first and last bytes of each range in UTF-8, and the bytes next to them.
     let borders: Vec<u8> =
         [0x00, 0x1f, 0x20, 0x22, 0x5c, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0]
             .into_iter()
@@ -65,7 +65,7 @@ fn task_1_text_accepts_exactly_valid_utf8() {
         }
     }
     check(&[0xf0, 0x9f, 0x98, 0x80, 0xc3, 0xa9]);
-    // Every character.
+    // Every Unicode character.
     for c in (0..=0x10ffff).filter_map(char::from_u32) {
         check(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
@@ -134,7 +134,7 @@ fn task_1_text_accepts_exactly_valid_escapes() {
     }
 }
 
-/// Whether these bytes start a number, and whether they are a complete number.
+/// Returns whether these bytes can begin a number, and whether they are a complete number.
 fn number(bytes: &[u8]) -> (bool, bool) {
     let mut state = Number::Start;
     for &byte in bytes {
@@ -146,7 +146,7 @@ fn number(bytes: &[u8]) -> (bool, bool) {
     (true, state.is_complete())
 }
 
-/// Whether an exponent has more than two digits, which other parsers may accept.
+/// Returns whether an exponent has more than two digits, which other parsers may reject or accept.
 fn has_long_exponent(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (0..text.len()).filter(|&at| text[at] | 0x20 == b'e').any(|at| {
@@ -170,7 +170,7 @@ fn task_1_number_accepts_exactly_valid_short_numbers() {
                     && std::str::from_utf8(text).is_ok_and(|text| text.parse::<Value>().is_ok())
             };
             let complete = is_number(&text);
-            // What a digit makes a number of is the beginning of one.
+            // The bytes can begin a number if they and one more digit are a number.
             let alive = complete || is_number(&[&text[..], b"0"].concat());
             let alive = alive || is_number(&[&text[..], b"1"].concat());
             let found = number(&text);
@@ -284,7 +284,7 @@ fn task_2_json_state_with_one_byte_edits_and_random_texts() {
     }
     let mut below = below(71);
     for _ in 0..20_000 {
-        // Pieces, of which many go together.
+        // Many of these pieces can follow each other.
         let pieces: [&[u8]; 14] = [
             b"{",
             b"}",

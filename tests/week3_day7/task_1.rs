@@ -24,7 +24,7 @@ pub(super) fn task_1_number_next_over_numbers() {
     compare(what, &fixtures().case("task_1_number/numbers"), follow_number);
 }
 
-/// Counts the bytes that may follow each state within a string.
+/// Checks for several states within a string how many different bytes may follow.
 #[test]
 fn task_1_text_number_of_valid_next_bytes() {
     let beginnings: [(&[u8], usize); 15] = [

@@ -67,7 +67,7 @@ fn task_2_json_state_limits_nesting_depth() {
     });
 }
 
-/// A state must not store what has no effect, so that few states need prices.
+/// A state must store only what affects the bytes that may follow, so that few states need prices.
 #[test]
 pub(super) fn task_2_states_with_equal_continuations_are_equal() {
     resting_on(&[SCALARS], || {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A small language for the tests of the trie: texts of `a` and `b` with no two `b` in a row, at
-/// most `most` bytes long. Counts how often it is asked.
+/// A small grammar for tests of the trie. It accepts texts of `a` and `b` of at most `most` bytes
+/// with no two `b` in a row, and counts the calls of `next`.
 pub(super) struct NoDoubleB {
     most: usize,
     pub(super) asked: AtomicUsize,
@@ -16,7 +16,7 @@ impl NoDoubleB {
 }
 
 impl Grammar for NoDoubleB {
-    /// Bytes so far, and whether the last was a `b`.
+    /// Number of bytes so far, and whether the last one was a `b`.
     type State = (usize, bool);
 
     fn start(&self) -> Self::State {
@@ -45,7 +45,7 @@ pub(super) fn own(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// All tokens that a walk finds and the states after them, sorted by id.
+/// Returns all tokens that a walk finds, with the states after them, sorted by id.
 pub(super) fn found<G: Grammar>(
     trie: &TokenTrie,
     grammar: &G,
@@ -111,8 +111,8 @@ pub(super) fn task_3_walk_over_small_vocabulary() {
     }
 }
 
-/// In any order, texts with a common prefix share nodes, and each of several equal tokens is
-/// reported.
+/// Texts with a common prefix share nodes, in any order. If several tokens have the same text, each
+/// is reported.
 #[test]
 pub(super) fn task_3_walk_with_random_vocabularies() {
     let mut rng = Rng::new(37);
@@ -140,7 +140,7 @@ pub(super) fn task_3_walk_with_random_vocabularies() {
         let tokens: Vec<u32> =
             found(&trie, &grammar, &(0, false)).into_iter().map(|(token, _)| token).collect();
         assert_eq!(tokens, expected, "round {round}: tokens of {texts:?} that walk reports");
-        // Asked about a byte once behind each beginning that is good itself.
+        // One call for each prefix whose earlier bytes are all allowed.
         let asked = prefixes.iter().filter(|text| good(&text[..text.len() - 1])).count();
         assert_eq!(
             grammar.asked.load(Ordering::Relaxed),

@@ -30,7 +30,7 @@ pub(super) fn task_4_closing_byte_gives_the_shortest_end() {
                 };
                 let mut text = Vec::new();
                 let call = format!("closing_byte, byte by byte after {}", prefix.escape_ascii());
-                // Far longer than any end: whoever gets there goes round in a circle.
+                // The limit is far longer than any end. It stops an endless loop.
                 while text.len() < 100
                     && let Some(byte) = check::assert_accepts(&call, || closing_byte(&state))
                 {
@@ -185,7 +185,7 @@ fn task_4_mask_keeps_only_affordable_tokens() {
         (5, &[], true, &[1, 2, 3, 4, 6]),
         (100_000, &[0, 7], false, &[1, 2, 3, 4, 6]),
         (usize::MAX, &[0, 7], true, &[0, 1, 2, 3, 4, 6, 7]),
-        // A token that is text, too, for the grammar: it ends the answer all the same.
+        // A stop token whose text the grammar would allow still ends the answer.
         (3, &[1], false, &[2, 3, 6]),
         (3, &[1, 4], true, &[1, 2, 3, 4, 6]),
         (3, &[5, 5], true, &[1, 2, 3, 5, 6]),
@@ -207,15 +207,15 @@ fn task_4_mask_keeps_only_affordable_tokens() {
     });
 }
 
-/// Random logits, some of them very large.
+/// Returns random logits, which are all very large in some calls.
 fn random_logits(rng: &mut Rng, vocabulary: usize) -> Vec<f32> {
     let like: Vec<f32> = (0..vocabulary).map(|_| (rng.uniform() * 20.0 - 10.0) as f32).collect();
     let scale = [1.0, 1e-3, 1e30][(rng.next_u64() % 3) as usize];
     like.into_iter().map(|x| x * scale).collect()
 }
 
-/// The vocabularies of random models: the fixture's tokens with all bytes, all bytes alone, and two
-/// small ones.
+/// Returns vocabularies for random models: the fixture's tokens with all bytes, all bytes alone,
+/// and two small vocabularies.
 fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
     let nasty = texts(case.value("vocabulary"));
     let single: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
@@ -225,7 +225,7 @@ fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
     vec![[nasty, single.clone()].concat(), single, few, split]
 }
 
-/// With any logits, any sampling and any sufficient budget, the answer is JSON.
+/// With any logits, any sampling options and any sufficient budget, the answer is valid JSON.
 #[test]
 fn task_4_answer_is_always_valid_json() {
     let fixtures = fixtures();
@@ -271,7 +271,7 @@ fn task_4_answer_is_always_valid_json() {
     });
 }
 
-/// A constrained answer of a random model.
+/// Generates an answer with a constraint and random logits. Returns its text and number of tokens.
 pub(super) fn random_answer(
     mut constraint: Constraint,
     texts: &[Vec<u8>],

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A vocabulary for the fixture's models: bytes of JSON, and empty tokens.
+/// Returns a vocabulary of `n` tokens for the fixture's models: parts of JSON, then empty tokens.
 fn small_vocabulary(n: usize) -> Vec<Vec<u8>> {
     let mut texts = own(&[
         "", "{", "}", "\"", ":", "0", "a", ",", "[", "]", " ", "\":", "{\"", "\"}", "1", "-", ".",
@@ -16,7 +16,7 @@ fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
     serving::engine(case, max_batch, options)
 }
 
-/// Requests for JSON with few and with many tokens, greedy and sampled.
+/// Returns requests for JSON with small and large token budgets, greedy and sampled.
 fn requests() -> Vec<Request> {
     (0..10u32)
         .map(|i| Request {
@@ -35,8 +35,8 @@ fn text_of(texts: &[Vec<u8>], tokens: &[u32]) -> Vec<u8> {
     tokens.iter().flat_map(|&token| texts[token as usize].clone()).collect()
 }
 
-/// In the engine, an answer is an object, and it is the same alone and in a batch with
-/// unconstrained requests.
+/// A constrained answer is an object. It is the same alone and in a batch with unconstrained
+/// requests.
 #[test]
 fn task_4_constrained_answer_is_independent_of_the_batch() {
     let fixtures = Fixtures::open("week3_day1");
@@ -75,7 +75,7 @@ fn task_4_constrained_answer_is_independent_of_the_batch() {
                 "an answer of {} tokens, expected at most {most}",
                 answer.len()
             );
-            // `Length` where the budget kept the model from a longer one.
+            // The reason is `Length` if the budget prevented a longer answer.
             assert!(
                 matches!(end, FinishReason::Stop | FinishReason::Length),
                 "{shown}: found {end:?}, expected Stop or Length. A complete object ends the \
@@ -119,8 +119,8 @@ fn task_4_constrained_answer_is_independent_of_the_batch() {
     });
 }
 
-/// Long prompts in chunks, with preemption when pages run out: the answers are the same, and
-/// complete.
+/// Long prompts are computed in chunks, and requests are preempted when pages run out. The answers
+/// are the same, and complete.
 #[test]
 fn task_4_constrained_answers_survive_preemption() {
     let fixtures = Fixtures::open("week3_day1");

@@ -23,7 +23,7 @@ pub(super) fn task_1_new_and_from_torch_return_packed_layouts() {
     });
 }
 
-/// Uses layouts that are written out here, so that nothing else must be right.
+/// Uses layouts that are written out here, so that it needs no other function.
 #[test]
 pub(super) fn task_1_byte_of_returns_the_elements_offset() {
     each("task_1_packed/", |case| {
@@ -71,7 +71,7 @@ fn task_1_new_and_from_torch_reject_invalid_sizes() {
         vec![half, half],
         vec![half, half / 4, 1, 1],
         vec![2, half, half, half],
-        // Every stride fits, and the whole does not.
+        // Every stride fits in a usize, but the total does not.
         vec![1, half, half / 8, 8],
     ];
     for sizes in too_large {

@@ -45,7 +45,7 @@ fn task_2_end_returns_the_byte_after_the_last_element() {
     }
 }
 
-/// A view of a table of 6 rows of 5 must stay inside the table, wherever the table begins.
+/// A view of a table of 6 rows of 5 must stay inside the table, even if that begins at an offset.
 #[test]
 fn task_2_view_rejects_ranges_outside_its_source() {
     let table = layout([5, 6, 1, 1], [4, 20, 120, 120], 400);
@@ -76,7 +76,7 @@ fn task_2_view_rejects_ranges_outside_its_source() {
     assert_refused("a view that starts in the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
 }
 
-/// Two of five columns end before their last row's stride does.
+/// A view of two of five columns ends before the stride of its last row does.
 #[test]
 fn task_2_view_of_a_view_rejects_ranges_outside_it() {
     let columns = layout([2, 6, 1, 1], [4, 20, 120, 120], 8);

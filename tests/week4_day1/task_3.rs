@@ -7,7 +7,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 use super::{PACKED, VIEWS, each, follow, numbers, stepped, steps, stored, vector};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
-/// Name, sizes, strides, whether all elements are contiguous, whether those of each row are.
+/// Name, sizes, strides, whether the whole layout is contiguous, whether each row is.
 type Line = (&'static str, [usize; 4], [usize; 4], bool, bool);
 
 const LINES: [Line; 11] = [
@@ -45,7 +45,7 @@ pub(super) fn task_3_is_contiguous_and_has_whole_rows() {
     }
 }
 
-/// The tensors of task 2, copied.
+/// Copies the tensors of task 2 and of reshapes.
 #[test]
 fn task_3_contiguous_copies_views_in_order() {
     for prefix in ["task_2_views/", "task_3_reshape/"] {
@@ -70,7 +70,7 @@ fn task_3_contiguous_copies_views_in_order() {
 
 #[test]
 fn task_3_contiguous_copies_blocks_and_f16_bytes() {
-    // Three rows of two blocks; the copy takes the second block of each, and then in another order.
+    // Three rows of two blocks. One copy takes the second block of each row. Another reorders f16.
     let bytes: Vec<u8> = (0..108).collect();
     let table = Layout { tensor_type: Q4_0, ne: [64, 3, 1, 1], nb: [18, 36, 108, 108], offset: 0 };
     let second = Layout { ne: [32, 3, 1, 1], offset: 18, ..table };

@@ -7,7 +7,7 @@ use tiny_llm_harness::check::assert_answer;
 use super::{leaf, weight};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
-/// A node's operation, its sources, and its layout.
+/// Returns the operation, the sources and the layout of node `i`.
 fn seen(graph: &Graph, i: usize) -> (String, Vec<usize>, Layout) {
     let node = graph.node(
         graph.ids().nth(i).expect("the graph must have as many nodes as calls that succeeded"),
@@ -21,7 +21,7 @@ fn packed(ne: [usize; 4]) -> Layout {
     Layout { tensor_type: F32, ne, nb: [4, 4 * a, 4 * a * b, 4 * a * b * c], offset: 0 }
 }
 
-/// The guide's `Aᵀ(AB)`, node by node, then the other nodes of this task.
+/// Builds the guide's `Aᵀ(AB)` node by node, then the other nodes of this task.
 #[test]
 pub(super) fn task_1_nodes_have_operation_sources_and_layout() {
     let mut g = Graph::default();
@@ -60,7 +60,7 @@ pub(super) fn task_1_nodes_have_operation_sources_and_layout() {
     assert_answer("number of nodes", &g.len(), &14);
 }
 
-/// Each node has a name, which begins with the prefix.
+/// Each node has a name that begins with the prefix.
 #[test]
 fn task_1_node_names_begin_with_the_prefix() {
     let mut g = Graph::default();
@@ -120,7 +120,7 @@ fn task_1_operations_reject_incompatible_layouts() {
     assert_answer("number of nodes: a refused call must add none", &g.len(), &nodes);
 }
 
-/// A node of another, larger graph: its index is not valid here.
+/// A source of another, larger graph has an index that is not valid in this graph.
 #[test]
 fn task_1_push_rejects_sources_of_another_graph() {
     let mut large = Graph::default();
@@ -143,8 +143,8 @@ fn task_1_push_rejects_sources_of_another_graph() {
     });
 }
 
-/// Not every node has f32 values. An operation that would read a weight or tokens as values is
-/// refused when it is built, not when it is computed. A view of a weight can be multiplied.
+/// An operation that would read a weight or tokens as f32 values is rejected when it is added, not
+/// when it is computed. A view of a weight can be multiplied.
 #[test]
 fn task_1_operations_reject_weights_and_tokens_as_values() {
     let mut g = Graph::default();
@@ -167,7 +167,7 @@ fn task_1_operations_reject_weights_and_tokens_as_values() {
     assert_good("mul_mat of a view of a weight", || g.mul_mat(view, stack));
 }
 
-/// Nothing is computed while a graph is built: a product here would have 2.5 billion numbers.
+/// Nothing is computed while a graph is built. Here, a product would have 2.5 billion numbers.
 #[test]
 fn task_1_building_a_graph_computes_nothing() {
     let mut g = Graph::default();

@@ -12,8 +12,8 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
 use super::leaf;
 
-/// Makes a graph from the sources of each node, with operations that do not check them. An empty
-/// list is a leaf.
+/// Returns a graph in which node `i` reads the nodes `sources[i]`. A node without sources is a
+/// leaf. The operations do not check their sources.
 fn graph(sources: &[&[usize]]) -> (Graph, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids = Vec::new();
@@ -26,7 +26,7 @@ fn graph(sources: &[&[usize]]) -> (Graph, Vec<NodeId>) {
     (g, ids)
 }
 
-/// Passes if an order has each needed node once, after its sources, and no other node.
+/// Checks that the order has each node of `needed` once, after its sources, and no other node.
 #[track_caller]
 fn sound(what: &str, g: &Graph, results: &[NodeId], needed: &[usize]) {
     let order = assert_accepts(what, || g.order(results));
@@ -100,7 +100,7 @@ fn task_2_order_visits_each_node_once() {
         x = g.push(Op::Add, &[x, x], layout).expect("push must accept earlier nodes as sources");
     }
     assert_accepts("order of no results", || g.order(&[]));
-    // In a thread of its own: it is not waited for longer than this.
+    // In a separate thread, so that the test can stop waiting for an endless search.
     let (say, hear) = std::sync::mpsc::channel();
     let (large, last) = (g.clone(), x);
     std::thread::spawn(move || {
@@ -119,7 +119,7 @@ fn task_2_order_visits_each_node_once() {
     }
 }
 
-/// 200,000 nodes in a row: deeper than a thread's stack.
+/// 200,000 nodes in a chain, more than a thread's stack has room for in a recursion.
 #[test]
 fn task_2_order_of_deep_chain_does_not_overflow_the_stack() {
     let (sources, n): (Vec<Vec<usize>>, usize) =

@@ -21,7 +21,7 @@ use tiny_llm_harness::{
 use super::{NODES, as_made, given, leaf, plan, run, weight};
 use tiny_llm_harness::messages::assert_good;
 
-/// The graph of a case, and its result.
+/// Returns the graph of a case, and its result.
 fn graph_of(case: &Case) -> (Graph, NodeId) {
     let mut g = Graph::default();
     let result = match case.name() {
@@ -54,7 +54,7 @@ fn graph_of(case: &Case) -> (Graph, NodeId) {
     (g, result)
 }
 
-/// A column has as many numbers as a row of a square, but is added differently.
+/// In a square sum, a column has as many numbers as a row, but is added to other elements.
 #[test]
 fn task_3_add_broadcasts_a_column() {
     let mut g = Graph::default();
@@ -118,7 +118,7 @@ fn rows(n: usize, cols: usize, seed: u64) -> Vec<f32> {
     std::iter::repeat_with(draw).take(n * cols).collect()
 }
 
-/// A weight of blocks, stored as Q8_0 or as Q6_K: any bytes are blocks, but their scales are small.
+/// Returns a weight of random blocks, Q8_0 or Q6_K, with small scales.
 fn blocks(tensor_type: TensorType, outputs: usize, seed: u64) -> Matrix {
     let bytes = outputs * tensor_type.row_bytes(SUPER_BLOCK).expect("whole blocks");
     let mut bytes: Vec<u8> = rows(bytes, 1, seed).iter().map(|x| (x * 127.0) as i8 as u8).collect();
@@ -135,7 +135,7 @@ fn int8_plan() -> Plan {
     plan
 }
 
-/// What week 2 computes: one row, prepared for both weights at once.
+/// Returns the two products as week 2 computes them: the input is prepared once for both weights.
 fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
     let mut input = tiny_llm::week2::input::Input::default();
     input.resize(x.len() / SUPER_BLOCK, SUPER_BLOCK);
@@ -149,9 +149,9 @@ fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
     })
 }
 
-/// Q8_0 needs a scale for each 32 activations, Q6_K one for each 256. Both read one node, so week 2
-/// quantizes it once, with the coarser scales; a graph that quantizes it for each weight gets other
-/// numbers.
+/// Q8_0 needs a scale for each 32 activations, Q6_K one for each 256. Both weights read one node,
+/// so week 2 quantizes it once, with the coarser scales. A graph that quantizes it for each weight
+/// gets other numbers.
 #[test]
 fn task_3_shared_input_is_prepared_once_for_all_weights() {
     let plan = int8_plan();
@@ -201,7 +201,7 @@ fn task_3_second_product_reuses_the_prepared_input() {
     }
 }
 
-/// The inputs of a pass.
+/// Returns the two random inputs of pass `pass`.
 fn inputs_of(pass: u64) -> [Vec<f32>; 2] {
     [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)]
 }
@@ -221,8 +221,8 @@ fn task_3_prepared_input_is_valid_for_one_node_and_pass() {
             (input, weight, assert_good("a product", || g.mul_mat(weight, inputs[input])))
         });
         assert_accepts("five products", || run(&mut executor, &g, &as_made(&g), &plan));
-        // Each product's numbers, as they are, as they should be, with the other input, and with
-        // the same input of the pass before.
+        // For each product: its input, its node, the found numbers, the expected ones, those with
+        // the other input, and those with the previous pass's input.
         let all = products.map(|(input, weight, node)| {
             let with = |xs: &[Vec<f32>; 2], input: usize| {
                 let [of_a, of_b] = by_hand(&weights, &xs[input], &plan);
@@ -257,8 +257,8 @@ fn task_3_prepared_input_is_valid_for_one_node_and_pass() {
     }
 }
 
-/// Rows that are not contiguous, in products with a weight and with other numbers. The weight is
-/// multiplied by the same rows in their own order first.
+/// Multiplies rows that are not contiguous, by a weight and by other values. The weight is first
+/// multiplied by the same rows in their original order.
 #[test]
 fn task_3_mul_mat_of_noncontiguous_rows() {
     let mut g = Graph::default();
@@ -278,7 +278,7 @@ fn task_3_mul_mat_of_noncontiguous_rows() {
     assert_answer("numbers times rows that are not contiguous", &by_values, &too);
 }
 
-/// One executor, first with a large graph, then with a small one, then with the large one again.
+/// One executor runs larger and smaller graphs in turns.
 #[test]
 fn task_3_executor_runs_graphs_of_different_sizes() {
     let mut executor = Executor::default();

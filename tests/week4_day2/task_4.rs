@@ -31,7 +31,7 @@ fn f32s(_: &str, rows: usize, cols: usize, values: &[f32]) -> Matrix {
     Matrix::from_f32(rows, cols, values)
 }
 
-/// Rows of sequence 0 from a position on, all of them with logits.
+/// Returns rows of sequence 0 from position `start` on. All request logits.
 fn rows(tokens: &[u32], start: usize) -> Vec<Row> {
     let row = |(i, &token)| Row { token, position: start + i, sequence: 0, logits: true };
     tokens.iter().enumerate().map(row).collect()
@@ -69,7 +69,7 @@ fn f32_cache(model: &Model) -> DenseCache {
     DenseCache::new(cache_of(model, 1).shape(), tiny_llm::week2::cache::CacheType::F32)
 }
 
-/// Rows of several sequences, some of them with logits.
+/// Returns passes with rows of several sequences. Some rows request logits.
 fn passes() -> Vec<Vec<Row>> {
     let row = |token, position, sequence, logits| Row { token, position, sequence, logits };
     vec![
@@ -81,7 +81,7 @@ fn passes() -> Vec<Vec<Row>> {
     ]
 }
 
-/// Bit for bit what week 2's engine gives.
+/// Checks that the logits are those of week 2's engine, bit for bit.
 #[track_caller]
 fn same_as_week_2(what: &str, model: &Model, plan: &Plan) {
     let (mut ours, mut theirs) = (cache_of(model, 2), cache_of(model, 2));
@@ -123,7 +123,7 @@ fn task_4_f32_logits_equal_week_2_bit_for_bit() {
     }
 }
 
-/// The same on integer kernels: which input is prepared for which weights affects the last bits.
+/// With integer kernels, the last bits depend on which inputs are prepared for which weights.
 #[test]
 fn task_4_q8_0_logits_equal_week_2_bit_for_bit() {
     let fixtures = Fixtures::open("week4_day2");
@@ -144,7 +144,7 @@ fn task_4_q8_0_logits_equal_week_2_bit_for_bit() {
     }
 }
 
-/// A block, its scale a power of two.
+/// Returns a block of Q8_0 whose scale is a power of two.
 fn q8_0(values: &[f32]) -> Vec<u8> {
     let scale = half(values.iter().fold(0f32, |m, x| m.max(x.abs())) / 127.0);
     let mut bytes = scale.0.to_vec();
@@ -152,13 +152,13 @@ fn q8_0(values: &[f32]) -> Vec<u8> {
     bytes
 }
 
-/// A power of two at or above `x`, as f16 and as it is.
+/// Returns a power of two that is at least `x`, as f16 bytes and as f32.
 fn half(x: f32) -> ([u8; 2], f32) {
     let exponent = x.max(1e-4).log2().ceil() as i32;
     (((exponent + 15) as u16 * 1024).to_le_bytes(), (exponent as f32).exp2())
 }
 
-/// Names tell the layer of a node. After the last layer, the prefix is reset.
+/// The name of a node begins with its layer. After the last layer, the prefix is reset.
 #[test]
 fn task_4_node_names_begin_with_their_layer() {
     let fixtures = Fixtures::open("week4_day2");
@@ -186,7 +186,7 @@ fn task_4_graph_is_reused_for_passes_of_one_size() {
     resting_on(&PARTS, || {
         let model = model(&case, f32s);
         let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
-        // Attention in one pass, which sets nothing aside.
+        // Attention in one pass, which needs no additional memory.
         let plan = Plan { attention: AttentionKind::Streaming, ..plan(Rung::Fused, 1) };
         let all = tokens(&case);
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {

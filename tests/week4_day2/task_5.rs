@@ -6,7 +6,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_picture, res
 use super::{NODES, leaf};
 use tiny_llm_harness::messages::assert_good;
 
-/// The guide's `Aᵀ(AB)`, one node that is not needed, and a name with quotes.
+/// Returns the guide's `Aᵀ(AB)`, with one node that is not needed and a name with quotes.
 fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
     let mut g = Graph::default();
     let a = leaf(&mut g, &[6, 4]);
@@ -23,7 +23,7 @@ fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
     (g, vec![a, b, ab, turned, copy, all, twice])
 }
 
-/// The lines of nodes and arrows, trimmed.
+/// Returns the lines of nodes and arrows, trimmed.
 fn lines(text: &str) -> Vec<String> {
     let lines = text.lines().map(|line| line.trim().trim_end_matches(';').to_owned());
     lines.filter(|line| line.starts_with('n') && !line.starts_with("node ")).collect()

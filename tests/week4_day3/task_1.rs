@@ -8,7 +8,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
 use super::{each, graph_of, list};
 
-/// Node, bytes, first and last step.
+/// Returns for each lifetime the node, the bytes, the first and the last step.
 fn seen(lives: &[Lifetime]) -> Vec<[usize; 4]> {
     lives.iter().map(|life| [life.node.index(), life.bytes, life.first, life.last]).collect()
 }
@@ -31,7 +31,8 @@ pub(super) fn task_1_lifetimes_have_expected_first_and_last_steps() {
             g.len()
         );
         let found = seen(&lives);
-        // Whether each buffer that is read, and is no result, ends a step too soon.
+        // Whether this buffer's lifetime ends one step too soon, if the buffer is read and is no
+        // result.
         let early = |(f, e): (&[usize; 4], &[usize; 4])| {
             let stays = e[3] == order.len() || e[3] == e[2];
             f[..3] == e[..3] && f[3] + usize::from(!stays) == e[3]
@@ -46,7 +47,7 @@ pub(super) fn task_1_lifetimes_have_expected_first_and_last_steps() {
     });
 }
 
-/// Uses lifetimes that are written out, so that nothing else must be right.
+/// Uses lifetimes that are written out here, so that it needs no other function.
 #[test]
 fn task_1_lower_bound_is_the_peak_of_live_bytes() {
     let mut g = Graph::default();
@@ -81,7 +82,7 @@ fn task_1_lower_bound_is_the_peak_of_live_bytes() {
         let lives = assert_accepts(case.name(), || lifetimes(&g, &order, &results));
         let found = assert_accepts(case.name(), || lower_bound(&lives));
         let expected = list(case.value("bound"))[0];
-        // A number alone tells no mistake: lifetimes may be wrong as well.
+        // Names no likely mistake, because the lifetimes may be wrong as well.
         assert!(
             found == expected,
             "{}: lower bound\n  found    {found}\n  expected {expected}",
@@ -92,8 +93,7 @@ fn task_1_lower_bound_is_the_peak_of_live_bytes() {
     });
 }
 
-/// Only nodes of the order have a lifetime.
-/// A view has no buffer. If it is a result, its root's buffer stays until the end.
+/// A view has no buffer. If it is a result, the buffer of its root must stay until the end.
 #[test]
 fn task_1_root_of_a_view_result_lives_to_the_end() {
     let mut g = Graph::default();

@@ -29,7 +29,7 @@ use super::{
     unplanned,
 };
 
-/// Explains a panic while a plan is made or run.
+/// Returns a diagnosis for a panic while a plan is created or run.
 fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
         let twice = "Your `place` releases a part twice. If a new node takes over a part, don't \
@@ -43,9 +43,9 @@ fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     })
 }
 
-/// Whether the arena refuses a release in a chain of sums that are computed in place, although all
-/// is right where each sum has its own part. Nothing else reads these sums, so no other part can be
-/// released twice.
+/// Returns whether the arena rejects a release in a chain of sums that are computed in place,
+/// although the plan is right if each sum has its own part. In this chain, only the part that the
+/// next sum takes over can be released twice.
 fn gives_back_twice() -> bool {
     let mut g = Graph::default();
     let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
@@ -53,7 +53,7 @@ fn gives_back_twice() -> bool {
     for i in 0..3 {
         order.push(g.add(order[i], x).expect("add must accept these nodes"));
     }
-    // The first sum is of a leaf and itself: only the other two have a source with a part.
+    // The first sum reads only a leaf. Only the other two have a source with a part.
     let made = |over| panics::catch(|| MemoryPlan::new(&g, &order, &order[3..], over));
     made(false).is_ok_and(|plan| plan.is_ok_and(|plan| plan.peak == 128))
         && made(true).is_err_and(|panic| panic.place.contains("arena.rs"))
@@ -65,7 +65,7 @@ fn make(what: &str, g: &Graph, order: &[NodeId], results: &[NodeId], over: bool)
     made.unwrap_or_else(|e| panic!("{what}: expected a valid plan, but it was refused: {e:#}"))
 }
 
-/// Node, start and length of its part; then the peak.
+/// Returns the node, start and length of each part, and the peak.
 fn seen(memory: &MemoryPlan) -> (Vec<[usize; 3]>, usize) {
     let parts = memory.parts.iter().enumerate();
     let parts = parts.filter_map(|(i, part)| part.as_ref().map(|p| [i, p.start, p.len()]));
@@ -112,7 +112,7 @@ fn task_3_planned_results_match_pytorch() {
     });
 }
 
-/// Sixteen numbers are 64 bytes.
+/// A part of sixteen numbers has 64 bytes.
 #[test]
 fn task_3_plan_reuses_the_part_of_an_unread_node() {
     resting_on(&[LIVES, ARENA], || {
@@ -154,7 +154,7 @@ fn task_3_plan_writes_in_place_over_the_root_of_a_view() {
     });
 }
 
-/// A random graph of four-by-four matrices, and its results.
+/// Returns a random graph of four-by-four matrices, its nodes and its results.
 fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     let mut state = seed;
     let mut below = |n: usize| {
@@ -185,8 +185,8 @@ fn small(seed: u64) -> Vec<f32> {
     (0..16).map(|i| ((i * 5 + seed) % 7) as f32 / 8.0 - 0.25).collect()
 }
 
-/// With and without a plan, a graph gives the same numbers, bit for bit, even if unwritten memory
-/// is NaN.
+/// A graph has the same results with and without a plan, bit for bit, even if unwritten memory is
+/// NaN.
 #[test]
 fn task_3_plan_does_not_change_results_of_random_graphs() {
     resting_on(&[LIVES, ARENA], || {
@@ -217,12 +217,12 @@ fn task_3_plan_does_not_change_results_of_random_graphs() {
     });
 }
 
-/// The model of the course in one arena: week 2's logits, and nothing is allocated while the size
-/// of a pass stays the same.
+/// Computes the course's model in one arena. The logits are week 2's, and nothing is allocated
+/// while the size of a pass stays the same.
 #[test]
 fn task_3_planned_logits_equal_week_2_without_allocating() {
     resting_on(&[LIVES, ARENA], || {
-        // Attention in one pass, which sets nothing aside.
+        // Attention in one pass, which needs no additional memory.
         let (attention, kernels) = (AttentionKind::Streaming, Rung::Fused.into());
         let (model, plan) = (story(), Plan { attention, kernels, ..plan() });
         let [mut ours, mut theirs] = [0; 2].map(|_| cache_for(&model));
@@ -276,7 +276,7 @@ fn task_3_plan_peak_is_near_the_lower_bound() {
                 "{peaks}: expected the second at most 5% above {bound} bytes, the lower bound of \
                  separate buffers"
             );
-            // Who looks ahead needs no more than is needed at once, in place or not.
+            // The smaller of both plans is near the lower bound, in place or not.
             let parts = lower_bound(&lifetimes_of_parts(&graph, &lives));
             for (over, bound) in [(false, bound), (true, parts)] {
                 let what = format!("{rows} rows, in place: {over}, MemoryPlan::smaller");

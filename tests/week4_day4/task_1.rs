@@ -18,7 +18,7 @@ use tiny_llm_harness::{
 
 use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
 
-/// All bytes of the buffer.
+/// Returns the first `bytes` bytes of a buffer.
 fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
     let mut found = vec![0; bytes];
     cpu.download(Place { buffer, offset: 0, bytes }, &mut found).expect("download must succeed");
@@ -106,13 +106,13 @@ fn task_1_upload_and_download_reject_invalid_places() {
     );
 }
 
-/// The result of a call that must be accepted or refused.
+/// Checks that a call is accepted if `allowed`, or else rejected. Returns its result.
 #[track_caller]
 fn meant<T>(call: &str, allowed: bool, action: impl FnOnce() -> T) -> T {
     if allowed { assert_accepts(call, action) } else { assert_refuses(call, action) }
 }
 
-/// A graph in the memory of the processor.
+/// A graph whose nodes have places in the memory of the CPU backend.
 struct Laid {
     cpu: Cpu,
     nodes: Vec<NodeId>,
@@ -122,13 +122,13 @@ struct Laid {
 /// How the nodes of a graph share buffers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sharing {
-    /// All in one, not in place.
+    /// All nodes share one buffer, and none is computed in place.
     Arena,
-    /// All in one, in place.
+    /// All nodes share one buffer, and some are computed in place.
     InPlace,
-    /// Each has its own, all at the same offset.
+    /// Each node has its own buffer, and all have the same offset.
     Apart,
-    /// Each has its own, each at another offset.
+    /// Each node has its own buffer, and each has another offset.
     Staggered,
 }
 
@@ -148,7 +148,7 @@ fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
     let mut places = vec![None; g.len()];
     let memory = MemoryPlan::new(g, &order, results, sharing == Sharing::InPlace)
         .expect("MemoryPlan::new must accept this graph");
-    // A buffer that is not used, so that no number is 0 by luck; NaN wherever nobody writes.
+    // An unused buffer, so that no result is right by chance. Memory that nobody writes is NaN.
     let poisoned = |cpu: &mut Cpu, bytes: usize| {
         let buffer = cpu.allocate(bytes).expect("allocate must succeed");
         let place = Place { buffer, offset: 0, bytes };
@@ -252,7 +252,7 @@ pub(super) fn task_1_compute_matches_pytorch_with_any_buffer_sharing() {
     });
 }
 
-/// Weights, tokens, a cache: the same as day 2's executor, bit for bit.
+/// Weights, tokens and a cache give the same bits as in day 2's executor.
 #[test]
 fn task_1_compute_equals_day_2_executor_bit_for_bit() {
     each("task_2_model/all_supported", |case| {
@@ -268,7 +268,7 @@ fn task_1_compute_equals_day_2_executor_bit_for_bit() {
     });
 }
 
-/// x = a + b, y = w · x, in one arena.
+/// Returns a graph of x = a + b and y = x + a in one arena.
 fn three() -> (Graph, [NodeId; 4], Laid) {
     let mut g = Graph::default();
     let [a, b] =
@@ -279,7 +279,7 @@ fn three() -> (Graph, [NodeId; 4], Laid) {
     (g, [a, b, x, y], laid)
 }
 
-/// A diagnosis, if numbers are read from the graph.
+/// Returns a diagnosis if the solution reads leaves' values from the graph, or else an empty text.
 fn read_from_the_graph() -> &'static str {
     let (g, [a, b, _, y], mut laid) = three();
     for id in [a, b] {

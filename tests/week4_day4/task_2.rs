@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, list};
 
-/// Twins without the operations that the case lists.
+/// Returns twins, each without the operations that the case lists for it.
 fn twins(case: &Case) -> Vec<Twin> {
     let twins = case.value("lacks").as_array().expect("a list").iter();
     let words = |lacks: &Value| {
@@ -36,7 +36,7 @@ fn refs(twins: &[Twin]) -> Vec<&dyn Backend> {
     twins.iter().map(|twin| twin as &dyn Backend).collect()
 }
 
-/// Each node with its operation, so that a difference is readable.
+/// Returns a line for each node with its operation and backend, so that a difference is readable.
 fn told(g: &Graph, pinned: &[Option<usize>]) -> Vec<String> {
     let all = g.ids().zip(pinned).map(|(id, backend)| {
         let backend = backend.map_or("-".to_owned(), |b| b.to_string());
@@ -78,7 +78,7 @@ pub(super) fn task_2_pin_returns_expected_backends() {
     });
 }
 
-/// A product with a weight, through views of views of it.
+/// A product reads its weight through several nested views.
 #[test]
 fn task_2_pin_follows_nested_views_of_a_weight() {
     for views in 1..4 {
@@ -114,7 +114,7 @@ fn task_2_pin_ignores_nodes_outside_the_order() {
     each("task_2_model/no_rows_by_number", |case| {
         let (g, ids) = graph_of(case);
         let twins = [Twin::without(&["embed"])];
-        // The first sum of two leaves alone: the embedding is not needed for it.
+        // An order of only the first product's input, a norm. The embedding is not in this order.
         let sum = g.ids().find(|&id| g.node(id).op.name() == "mul_mat").expect("a product");
         let norm = g.node(sum).sources[1];
         let order: Vec<NodeId> = ids.iter().copied().filter(|&id| id == norm).collect();
@@ -133,7 +133,7 @@ fn task_2_pin_rejects_unsupported_nodes() {
         for (lacks, words) in [
             (["rope", "rope"], &["rope of node ", "n10", "[2, 2, 2, 1]"][..]),
             (["silu_gate", "silu_gate"], &["silu_gate of node ", "[4, 2, 1, 1]", " and node "]),
-            // Each of them could do one half; the cache is in one place.
+            // Each backend could compute one half, but the cache is on one backend.
             (["store", "attend"], &["attend of node ", "n15"]),
         ] {
             let twins = lacks.map(|lack| Twin::without(&[lack]));

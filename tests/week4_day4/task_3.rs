@@ -10,7 +10,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, is_computed, random_graph};
 
-/// The number of copies of a placement.
+/// Returns the number of copies that a placement needs.
 pub(super) fn copies(g: &Graph, order: &[NodeId], placed: &[Option<usize>]) -> usize {
     let mut all = BTreeSet::new();
     for &id in order.iter().filter(|&&id| is_computed(g, id)) {
@@ -66,7 +66,7 @@ fn task_3_fewest_copies_follows_nested_views() {
     }
 }
 
-/// Compares with all possible placements.
+/// Compares the number of copies with those of all possible placements.
 #[test]
 fn task_3_fewest_copies_is_optimal_for_random_graphs() {
     for seed in 0..60 {

@@ -14,10 +14,10 @@ use tiny_llm_harness::{
 
 use super::{CPU, ONE_VIEW_BACK, backends, each, graph_of, list, on_twins, results_of};
 
-/// For each split its backend, its copies and its nodes.
+/// For each split: its backend, and the names of its copies and nodes.
 type Seen = Vec<(usize, Vec<String>, Vec<String>)>;
 
-/// A copy has the name of its source.
+/// Returns the splits of a schedule. A copy has the name of its source.
 fn seen(schedule: &Schedule) -> Seen {
     let names = |ids: &[NodeId]| {
         ids.iter().map(|&id| schedule.graph.node(id).name.clone()).collect::<Vec<_>>()
@@ -46,7 +46,7 @@ fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
     })
 }
 
-/// Checks that every node reads its own backend's memory, and a copy another backend's.
+/// Checks that a copy reads memory of another backend, and every other node that of its own.
 pub(super) fn check_owners(what: &str, schedule: &Schedule) {
     let Schedule { graph, owners, .. } = schedule;
     for id in graph.ids() {
@@ -128,7 +128,7 @@ fn task_4_view_result_is_owned_by_its_roots_backend() {
     check_owners(what, &schedule);
 }
 
-/// Like the test above, with a view of a view.
+/// Works like the test above, with a view of a view.
 #[test]
 fn task_4_nested_view_result_is_owned_by_its_roots_backend() {
     let mut g = Graph::default();

@@ -1,4 +1,4 @@
-//! Week 4, day 4, task 5: weights in place; and the model of the course on two backends.
+//! Week 4, day 4, task 5: weights in place, and the course's model on two backends.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -34,12 +34,12 @@ use super::{
     unplanned,
 };
 
-/// Bytes that differ.
+/// Returns a file of `n` bytes, in which neighbouring bytes differ.
 fn file(n: usize) -> Bytes {
     Bytes::from((0..n).map(|i| (i * 7 % 251) as u8).collect::<Vec<_>>())
 }
 
-/// The calls that a twin has counted: host pointers, buffers, uploads and their bytes.
+/// Returns the calls that a twin has counted: host pointers, buffers, uploads and uploaded bytes.
 fn asked(counts: &Counts) -> [usize; 4] {
     [&counts.host_pointers, &counts.buffers, &counts.uploads, &counts.uploaded]
         .map(|n| n.load(Relaxed))
@@ -56,7 +56,7 @@ fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> P
     place
 }
 
-/// Weights at these bytes of two files.
+/// Weights: the index of a file, and the range of their bytes in it.
 const PARTS: [(usize, std::ops::Range<usize>); 6] =
     [(0, 64..192), (0, 192..256), (1, 0..64), (0, 64..192), (1, 128..130), (1, 64..128)];
 
@@ -135,7 +135,7 @@ fn task_5_unaligned_weights_are_uploaded() {
     );
 }
 
-/// Parts with the same start, and files of the same length.
+/// Weights may start at the same byte, and files may have the same length.
 #[test]
 fn task_5_weights_are_identified_by_address_and_length() {
     for pointers in [false, true] {
@@ -148,7 +148,7 @@ fn task_5_weights_are_identified_by_address_and_length() {
                 let bytes = file.slice(range.clone()).expect("a part");
                 let what = format!("bytes {range:?} of file {i}");
                 let found = assert_accepts(&what, || weights.place(&mut twin, &bytes));
-                // Of another weight that begins there: without a pointer, nothing else is as long.
+                // A place of 128 bytes belongs to another weight that starts at the same byte.
                 let other = found.is_ok_and(|found| found.bytes == 128 && bytes.len() < 128);
                 assert!(
                     !other || pointers,
@@ -204,12 +204,12 @@ fn task_5_place_returns_an_error_on_full_or_lost_device() {
     );
 }
 
-/// The model of the course on a twin that cannot attend, and the processor: week 2's logits, the
-/// expected number of copies in each pass, and nothing allocated while the size stays the same.
+/// Runs the course's model on one or two backends. Checks week 2's logits, the number of copies,
+/// and that a second pass of one size allocates nothing.
 #[test]
 fn task_5_logits_equal_week_2_on_one_and_two_backends() {
     resting_on(&[CPU, PINS, CUT, SPLITS], || {
-        // Attention in one pass, which sets nothing aside.
+        // Attention in one pass, which needs no additional memory.
         let kernels = Rung::Fused.into();
         let plan = Plan { attention: AttentionKind::Streaming, kernels, ..plan() };
         let model = story();
@@ -217,7 +217,7 @@ fn task_5_logits_equal_week_2_on_one_and_two_backends() {
         let bytes: usize = model.matrices().map(|matrix| matrix.bytes().len()).sum();
         let table = model.embedding.bytes().len();
         let attention = ["attend", "embed"];
-        // Splits and copies of a pass; bytes of weights in place, and copied.
+        // Name, backends, splits and copies of a pass, bytes of weights in place and copied.
         type Case = (&'static str, Vec<Box<dyn Backend>>, [usize; 2], [usize; 2]);
         let cases: [Case; 4] = [
             ("the processor", vec![Box::new(Cpu::default())], [1, 0], [bytes, 0]),
@@ -264,7 +264,7 @@ fn task_5_logits_equal_week_2_on_one_and_two_backends() {
                 let after = engine.scheduler().expect("the engine must have a scheduler").traffic();
                 let moved = [after.splits - before.splits, after.copies - before.copies];
                 assert_answer(&format!("{what}: [splits, copies]"), &moved, &[splits, copies]);
-                // The first pass of a size, and the first that attends, may set memory aside.
+                // The first pass of a size, and the first pass with attention, may allocate memory.
                 assert!(
                     position < 4 || allocations == 0,
                     "{what}: found {allocations} heap allocations, expected none"
@@ -278,7 +278,7 @@ fn task_5_logits_equal_week_2_on_one_and_two_backends() {
     });
 }
 
-/// A graph of another size: the old graph's own buffers are released, and no weight is uploaded
+/// When the size of a pass changes, the old graph's buffers are released, and no weight is uploaded
 /// again.
 #[test]
 fn task_5_new_pass_size_copies_no_weights_again() {
@@ -312,7 +312,7 @@ fn task_5_new_pass_size_copies_no_weights_again() {
     });
 }
 
-/// With any placement, a graph gives the same numbers, bit for bit.
+/// A graph has the same results with any placement, bit for bit.
 #[test]
 fn task_5_random_placements_do_not_change_results() {
     resting_on(&[CPU], || {
@@ -347,13 +347,13 @@ fn task_5_random_placements_do_not_change_results() {
     });
 }
 
-/// A device that fails at any call, or has little memory: each error is one line, and only weights
-/// keep their buffers.
+/// A device fails at any call, or has little memory. Each error is one line, and only weights keep
+/// their buffers.
 #[test]
 fn task_5_device_errors_are_one_line_and_leak_no_buffers() {
     resting_on(&[CPU, PINS, CUT], || {
         let mut lost = 0;
-        // Some of these graphs have no weights, so no buffer may be left at all.
+        // Some of these graphs have no weights, so no buffer may remain.
         for seed in 0..8 {
             let (g, results, _) = random_graph(seed);
             let order = g.order(&results);

@@ -56,7 +56,7 @@ pub(super) fn both() {
     task_1_silu_gate_matches_pytorch();
 }
 
-/// Workgroups in several rows: more than needed, and each output is computed once.
+/// The grid may have several rows and too many workgroups. Each output is computed once.
 #[test]
 fn task_1_kernels_are_independent_of_the_workgroup_grid() {
     for which in [Which::Add, Which::SiluGate] {
@@ -94,7 +94,7 @@ fn task_1_kernels_are_independent_of_the_workgroup_grid() {
     }
 }
 
-/// An error in WGSL is reported with its line, and a correct kernel is compiled only once.
+/// An error in WGSL is reported with its line. A correct kernel is compiled only once.
 #[test]
 fn task_1_kernels_compile_once_and_errors_name_the_cause() {
     let gpu = gpu();

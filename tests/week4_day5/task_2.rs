@@ -12,7 +12,7 @@ pub(super) fn task_2_rms_norm_matches_pytorch() {
         let (x, weight) = (numbers(case, "x"), numbers(case, "weight"));
         let (x, weight) = (upload(&gpu, &x), upload(&gpu, &weight));
         let sizes = [width, rows, (case.scalar("eps") as f32).to_bits()];
-        // The last case's workgroups stand in rows, and one of them is too many.
+        // The workgroups of the last case are in rows, and one of them is too many.
         let groups = if rows == 5 { [2, 3, 1] } else { [rows, 1, 1] };
         check(&gpu, case, Which::RmsNorm, &sizes, &[&x, &weight], groups);
     });

@@ -13,7 +13,7 @@ pub(super) fn task_3_mat_vec_matches_pytorch() {
         let weight = matrix(&gpu, case, "words", (tensor_type, rows, k));
         let x = upload(&gpu, &numbers(case, "x"));
         let sizes = [k, rows, columns].map(|n| n as u32);
-        // Workgroups in two rows, of which the last may be too many.
+        // The workgroups are in two rows, and the last one may be too many.
         let groups = [rows.div_ceil(2) as u32, 2, columns as u32];
         check(&gpu, case, Which::MatVec(tensor_type), &sizes, &[&weight.bytes, &x], groups);
     });

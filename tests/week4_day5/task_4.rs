@@ -21,8 +21,8 @@ pub(super) fn task_4_mat_mat_matches_pytorch() {
     });
 }
 
-/// The work of unpacking is shared: a tile of sixteen columns unpacks a block once, not once for
-/// each column. Checked in the text, which must have memory of the workgroup and a barrier.
+/// A tile of sixteen columns unpacks a block once, not once for each column. The test checks the
+/// kernel's text, which must have workgroup memory and a barrier.
 #[test]
 fn task_4_mat_mat_shares_unpacked_weights_in_the_workgroup() {
     let text = tiny_llm::week4::gpu::mat_mat::mat_mat();

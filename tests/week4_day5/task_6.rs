@@ -38,8 +38,8 @@ use super::{
 
 const PARTS: [&tiny_llm_harness::check::Part; 5] = [DISPATCH, ELEMENTWISE, NORM, MAT_VEC, MAT_MAT];
 
-/// The output of a case's MLP for its first rows, the number of kernels, and the submissions by
-/// `mlp`.
+/// Runs a case's MLP on its first `rows` rows. Returns the output, the number of kernels, and the
+/// number of submissions by `mlp`.
 fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     let [e, inner] = ["e", "inner"].map(|name| case.count(name));
     let weights = DeviceMlp {
@@ -86,8 +86,8 @@ fn task_6_mlp_runs_six_kernels_in_one_submission() {
     });
 }
 
-/// From one column to more than a tile has: each kernel is used where it should be, and both give
-/// the same.
+/// The number of columns goes from one to more than a tile has. Each kernel is used where it should
+/// be, and both return the same numbers.
 #[test]
 fn task_6_product_chooses_the_kernel_by_column_count() {
     resting_on(&PARTS, || {
@@ -122,7 +122,7 @@ fn task_6_product_chooses_the_kernel_by_column_count() {
     });
 }
 
-/// The model of the course on the device alone: week 2's tokens, and one submission a pass.
+/// Runs the course's model on the device alone: week 2's tokens, and one submission per pass.
 #[test]
 fn task_6_model_matches_week_2_in_one_submission_per_pass() {
     let before = gpu();

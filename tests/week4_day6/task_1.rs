@@ -48,7 +48,7 @@ fn task_1_top_k_prefers_the_lower_index_on_ties() {
     }
 }
 
-/// With many experts, an unstable sort no longer keeps the order of equal logits.
+/// With many experts, an unstable sort changes the order of equal logits.
 #[test]
 fn task_1_top_k_is_stable_for_128_experts() {
     let logits: Vec<f32> = (0..128_u8).map(|expert| f32::from(expert % 3)).collect();

@@ -22,7 +22,7 @@ pub(crate) fn task_2_group_lists_assignments_by_expert() {
     });
 }
 
-/// An unstable sort of this many choices changes their order.
+/// With this many choices, an unstable sort changes the order of equal ones.
 #[test]
 fn task_2_group_is_stable_for_200_assignments() {
     let chosen: Vec<usize> = (0..200).map(|a| a * a % 7 % 3).collect();
@@ -40,7 +40,7 @@ fn task_2_group_panics_on_invalid_expert() {
     assert_panics("group with expert 4 of 4", || group(&[0, 4], 4));
 }
 
-/// A case's experts.
+/// Returns a case's experts, a matrix each.
 fn stack(case: &Case) -> Vec<Matrix> {
     let [n, rows, cols] = ["experts", "rows", "cols"].map(|name| number(case, name));
     let all = match case.get("stack") {
@@ -56,7 +56,7 @@ fn stack(case: &Case) -> Vec<Matrix> {
 #[test]
 fn task_2_indexed_matmul_matches_pytorch() {
     resting_on(&[GROUPS], || {
-        // What an earlier, larger product has left behind.
+        // Contents left by an earlier, larger product.
         let mut work = Gathered { output: vec![9.0; 4096], ..Gathered::default() };
         work.input.resize(40, 30);
         each("task_2_product/", |case| {
@@ -80,7 +80,7 @@ fn task_2_indexed_matmul_with_q4_k_weights() {
         let (rows, cols) = (4, 512);
         let block = |i: usize| {
             let mut bytes: Vec<u8> = (0..144).map(|j| (i * 89 + j * j * 7 + j / 3) as u8).collect();
-            // The scales of scales are small numbers of 16 bits.
+            // The two f16 scales of each block are small numbers.
             bytes[..4].copy_from_slice(&[0x1f, 0x21, 0x0a, 0x1c]);
             bytes
         };

@@ -26,7 +26,7 @@ fn task_3_softmax_with_sink_of_fully_masked_scores_is_zero() {
     if scores == [0.0; 3] {
         return;
     }
-    // Where the maximum is a score, only a sink that is left out of the sum is wrong, too.
+    // If the maximum is a score, the result is right unless the sum leaves out the sink.
     let mut one = [0.0];
     softmax_with_sink(&mut one, 0.0);
     let diagnosis = if scores.iter().all(|x| x.is_nan()) && one == [0.5] {
@@ -37,7 +37,7 @@ fn task_3_softmax_with_sink_of_fully_masked_scores_is_zero() {
     panic!("softmax_with_sink of three scores of −∞: found {scores:?}, expected zeros{diagnosis}");
 }
 
-/// The online softmax gives the same weights, score by score.
+/// The online softmax returns the same weights, with one score at a time.
 #[test]
 fn task_3_begin_counts_the_sink_in_online_softmax() {
     resting_on(&[SINKS], || {
@@ -59,7 +59,7 @@ fn task_3_begin_counts_the_sink_in_online_softmax() {
                 found.push(one[0]);
             }
             found.iter_mut().for_each(|weight| *weight /= softmax.total);
-            // A rounding for each factor and each sum.
+            // Each factor and each sum may be rounded once.
             let what =
                 format!("weights of scores that are absorbed one by one, with the sink {sink}");
             let property = "they must equal the softmax over all scores at once";

@@ -19,7 +19,7 @@ pub(crate) fn task_4_visible_matches_transformers() {
         let window = window(case);
         let expected = list(case, "starts").into_iter().zip(list(case, "ends"));
         let found: Vec<_> = (0..expected.len()).map(|position| visible(position, window)).collect();
-        // Whether all begin as if the window had this many positions.
+        // Whether all ranges begin as if the window had `window` positions.
         let like = |window: usize| {
             found
                 .iter()
@@ -51,7 +51,7 @@ fn task_4_pages_out_counts_pages_no_later_row_sees() {
         let out = list(case, "out");
         let found: Vec<usize> = (0..out.len()).map(|next| pages_out(next, window, page)).collect();
         let done = |next: usize| window.map_or(0, |window| next.saturating_sub(window)) / page;
-        // Who sees a wrong window has another mistake.
+        // If the window is already wrong, this diagnosis does not apply.
         let seen = (0..out.len()).all(|next| visible(next, window).start / page == out[next]);
         let late = seen && (0..out.len()).all(|next| found[next] == done(next));
         for (next, (found, expected)) in found.iter().zip(&out).enumerate() {
@@ -70,7 +70,7 @@ fn shown(window: Option<usize>) -> String {
     window.map_or("none".to_owned(), |window| window.to_string())
 }
 
-/// Decodes token by token and releases pages: no more are in use than the window needs.
+/// Decodes token by token and releases pages. At most the window's pages may be in use.
 #[test]
 fn task_4_slide_releases_pages_outside_the_window() {
     resting_on(&[WINDOWS], || {
@@ -141,7 +141,7 @@ fn task_4_find_returns_none_for_released_pages() {
     });
 }
 
-/// `next` may be smaller than before, or beyond the pages of the table.
+/// `next` may be smaller than in the call before, or beyond the pages of the table.
 #[test]
 fn task_4_slide_releases_each_page_once() {
     resting_on(&[WINDOWS], || {

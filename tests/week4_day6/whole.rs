@@ -32,7 +32,7 @@ use super::{GROUPS, ROUTES, SINKS, WINDOWS, number, plan};
 
 const ALL: &[&tiny_llm_harness::check::Part] = &[ROUTES, GROUPS, SINKS, WINDOWS];
 
-/// A folder that is deleted when dropped.
+/// A temporary folder that is deleted when this value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -65,7 +65,7 @@ fn model(case: &Case, folder: &Path) -> Result<MixtureModel> {
     load_folder(folder, 1 << 20)
 }
 
-/// Checks a model's logits for the case's tokens, fed in chunks.
+/// Checks a model's logits for the case's tokens, which are fed in chunks of several sizes.
 fn check(name: &str) {
     resting_on(ALL, || {
         let (fixtures, folder) = (Fixtures::open("week4_day6_models"), Folder::new());
@@ -106,7 +106,7 @@ fn task_4_gpt_oss_from_gguf_matches_transformers() {
     check("gpt_oss/gguf");
 }
 
-/// A decoded token reads only its own experts, and only the window's pages are in use.
+/// A decoded token reads only its own experts. Only pages that a window needs are in use.
 #[test]
 fn task_4_token_reads_only_its_experts_and_window_pages() {
     resting_on(ALL, || {
@@ -131,7 +131,8 @@ fn task_4_token_reads_only_its_experts_and_window_pages() {
                 session.logits_after(&tokens[..=end], told).map(|_| ())
             });
         }
-        // 100 positions in pages of 32; of a window of 24, positions 77 to 99 in two pages.
+        // 100 positions are in four pages of 32. A window of 24 sees positions 77 to 99, in two
+        // pages.
         assert_answer("positions of a page", &PAGE, &32);
         assert_answer(
             "pages in use by a full layer and by one with a window",
@@ -141,7 +142,7 @@ fn task_4_token_reads_only_its_experts_and_window_pages() {
     });
 }
 
-/// Unsupported models are refused with the name of the field.
+/// Unsupported models are rejected with an error that names the field.
 #[test]
 fn task_4_load_folder_rejects_unsupported_models() {
     let fixtures = Fixtures::open("week4_day6_models");
@@ -178,7 +179,7 @@ fn task_4_load_folder_rejects_unsupported_models() {
     ] {
         let folder = Folder::new();
         let case = fixtures.case(&format!("whole/{name}/folder"));
-        // As it is, it takes a token.
+        // The unchanged model is accepted and computes a token.
         let good = Arc::new(assert_good(name, || model(&case, &folder.0)));
         let mut session = MixtureSession::new(good, Arc::new(plan()), 1, CacheType::F32);
         assert_good(name, || session.logits_after(&[1], |_| {}).map(|_| ()));

@@ -7,7 +7,7 @@ use tiny_llm::week4::streamed::{
 
 use super::*;
 
-/// Quantizes the rows one by one and checks them.
+/// Quantizes the rows of a case one by one, and compares scales and integers.
 fn check_rows<T: Copy + Default + Into<f32>>(
     case: &str,
     name: &str,
@@ -19,7 +19,6 @@ fn check_rows<T: Copy + Default + Into<f32>>(
     let (mut q, mut scales) = (Vec::new(), Vec::new());
     for row in x.outer_iter() {
         let row: Vec<f32> = row.iter().copied().collect();
-        // What was in the memory before must not show.
         let mut out = vec![T::default(); row.len()];
         let scale = check::assert_accepts(&format!("{name}({row:?})"), || quantize(&row, &mut out));
         q.extend(out.into_iter().map(Into::<f32>::into));
@@ -29,8 +28,8 @@ fn check_rows<T: Copy + Default + Into<f32>>(
     case.check("q", &tensor(x.shape(), q));
 }
 
-/// Checks a row so small that 1 / scale is infinite. A solution that multiplies by that gets
-/// `multiplied`.
+/// Checks a row so small that 1 / scale is infinite. A solution that multiplies by 1 / scale gets
+/// the integers `multiplied`.
 #[track_caller]
 fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
     call: &str,
@@ -53,7 +52,7 @@ pub(super) fn task_1_quantize_int8_matches_pytorch() {
     let mut out = [7; 3];
     let scale = quantize_int8(&[0.0, -0.0, 0.0], &mut out);
     check::assert_answer("quantize_int8([0, -0, 0]) into [7, 7, 7]", &(scale, out), &(0.0, [0; 3]));
-    // 1 / scale is more than an f32 can be.
+    // 1 / scale is too large for an f32.
     let step = f32::from_bits(1 << 19);
     let mut out = [7; 4];
     let tiny = [50.0, -127.0, 0.0, -3.0].map(|x| x * step);
@@ -127,7 +126,7 @@ pub(super) fn task_1_dot_returns_exact_sums() {
     }
     check::assert_answer("dot of several rows", &found, &expected);
     check::assert_panics("dot of 3 weights and 2 activations", || dot(&[1; 3], &[1; 2]));
-    // The most that can be in one sum: longer than any row here.
+    // The largest possible sum, in a row that is longer than any here.
     let n = 1 << 16;
     for (w, x) in [(127, 32_767), (-128, -32_768), (-128, 32_767), (127, -32_768)] {
         let call = format!("dot of {n} times {w} and {x}");

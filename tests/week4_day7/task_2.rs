@@ -52,7 +52,7 @@ pub(super) fn task_2_take_returns_aligned_zeroed_parts() {
         && longs.iter().all(|x| *x == 0)
         && last.iter().all(|x| *x == 0);
     assert!(zero, "`take` must return zeros, whatever was there before");
-    // They are different memory.
+    // The returned parts must not overlap.
     bytes.fill(1);
     floats.fill(2.0);
     longs.fill(3);
@@ -129,7 +129,7 @@ fn task_2_take_error_names_the_sizes_and_the_caller() {
             "take of 16 bytes, and 7 for alignment, of 21: found {other:?}, expected Error::Full"
         ),
     }
-    // Nothing has happened.
+    // A failed call must not change anything.
     check::assert_answer("bytes left after an error", &arena.free(), &21);
     check::assert_answer("the peak after an error", &ledger.peak(), &41);
     assert!(arena.take::<u8>("too much", 22).is_err(), "take of 22 bytes of 21 must fail");

@@ -61,7 +61,7 @@ fn task_3_seeks_are_counted() {
         store.read(part, first, &mut out).expect("read must succeed");
         seeks.push(store.counts().seeks);
     };
-    // The first row stands behind the header, which has been read.
+    // The first row comes right after the header, which has just been read.
     read(Component::Embedding, 0, 1);
     read(Component::Embedding, 1, 2);
     read(Component::Embedding, 1, 2);
@@ -76,7 +76,8 @@ fn task_3_seeks_are_counted() {
     );
 }
 
-/// Devices that fail, and files that end: the error says what was to be read, and where.
+/// The device fails, or the file ends. The error names the part that was to be read, and the
+/// position.
 #[test]
 fn task_3_read_error_names_the_part_and_position() {
     let (file, shape) = (file(), shape());
@@ -96,7 +97,7 @@ fn task_3_read_error_names_the_part_and_position() {
             let found = check::assert_refuses(&call, || store.read(part, 3, &mut out));
             let expected = Error::Read { part: part.name(), at, wanted: 2 * row, got, code };
             check::assert_answer(&call, &found, &Err(expected));
-            // The products say the same.
+            // A product returns the same error.
             let x = vec![1; shape.hidden];
             let (mut chunk, mut out) = (vec![0; 2 * row], [0.0; 2]);
             let x = Activations { values: &x, scale: 1.0 };
@@ -153,7 +154,7 @@ fn task_3_open_rejects_invalid_files() {
             }
         }
     }
-    // Headers that are whole, and of a shape that no model has.
+    // Complete headers with a shape that no model has.
     let s = shape();
     for (what, shape, words) in [
         ("no tokens", Shape { tokens: 0, ..s }, "tokens: found 0, expected 1"),
@@ -218,7 +219,7 @@ pub(super) fn task_3_product_is_independent_of_the_chunk_size() {
     });
 }
 
-/// Some rows of a matrix, and one row more than a chunk has room for.
+/// Multiplies several ranges of rows. A chunk has room for five rows.
 #[test]
 pub(super) fn task_3_product_of_various_row_ranges() {
     check::resting_on(&[INT8], || {

@@ -5,14 +5,14 @@ use tiny_llm_harness::fixtures::random;
 
 use super::*;
 
-/// Bytes that alignment may take when scratch is divided into a few parts.
+/// Bytes of scratch that alignment may waste when a few parts are taken.
 const SLACK: usize = 24;
 
 fn cache_shape(kv_heads: usize, head_dim: usize) -> Shape {
     Shape { kv_heads, head_dim, ..shape() }
 }
 
-/// Pushes all positions of a case and attends.
+/// Pushes all positions of a case, and returns the output of attention.
 fn attention(case: &Case, positions: usize) -> Tensor {
     let (keys, values, q) = (case.tensor("keys"), case.tensor("values"), case.tensor("q"));
     let [n, heads, dim] = *keys.shape() else { panic!("three axes") };
@@ -31,7 +31,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
         assert_done(&call, pushed);
         assert_eq!(cache.len(), t + 1, "positions after {call}");
     }
-    // So much is promised, and no more.
+    // The documented limit of scratch, and no more.
     let bytes = 6 * positions + 10 * dim + SLACK;
     let mut scratch = Memory::<40_000>::new();
     let mine = Ledger::default();
@@ -41,7 +41,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     let call = format!("attend with {bytes} bytes of scratch, {n} of {positions} positions");
     let done = check::assert_accepts(&call, || cache.attend(&q, scratch.scope(), &mut out));
     assert_done(&call, done);
-    // A second time it is the same: the cache is only looked at.
+    // A second call returns the same, because attention does not change the cache.
     let mut again = vec![f32::NAN; q.len()];
     cache.attend(&q, scratch.scope(), &mut again).expect("attend must succeed a second time");
     assert_eq!(bits(&out), bits(&again), "{call}: the second answer differs from the first");
@@ -61,7 +61,7 @@ pub(super) fn task_4_attend_matches_pytorch() {
     });
 }
 
-/// Scores so far below 0 that e to the power of them is 0.
+/// The scores are so far below 0 that e to their power is 0.
 #[test]
 fn task_4_attend_with_very_negative_scores() {
     check::resting_on(&[INT8, BUDGET], || {
@@ -86,7 +86,7 @@ fn task_4_attend_with_very_negative_scores() {
     });
 }
 
-/// 600 equal positions: all have the same weight, and the sums are as large as possible.
+/// 600 equal positions have equal weights, and the sums are as large as possible.
 #[test]
 fn task_4_attend_over_600_positions_does_not_overflow() {
     check::resting_on(&[INT8, BUDGET], || {
@@ -139,7 +139,7 @@ fn task_4_push_to_full_cache_returns_an_error() {
             before,
             "{call} must not change the other positions, but does"
         );
-        // What does not fit is an error and no panic.
+        // Too little scratch must be an error, not a panic.
         let mut scratch = Memory::<16>::new();
         let mine = Ledger::default();
         let found = check::assert_refuses("attend with 16 bytes of scratch", || {
@@ -152,7 +152,7 @@ fn task_4_push_to_full_cache_returns_an_error() {
     });
 }
 
-/// If scratch is enough for the first token, it is enough for the last.
+/// If scratch is large enough for the first token, it is large enough for the last.
 #[test]
 fn task_4_attend_scratch_is_independent_of_the_position() {
     check::resting_on(&[INT8, BUDGET], || {
@@ -194,7 +194,7 @@ pub(super) fn task_4_mlp_is_independent_of_the_chunk_size() {
             let asked = RefCell::default();
             let mut store =
                 Store::open(Device::new(&file, &asked)).expect("Store::open must accept this file");
-            // So much is promised, and no more.
+            // The documented limit of scratch, and no more.
             let scratch_bytes = 6 * shape.intermediate + 4 * OUTPUTS + SLACK;
             let mut scratch = Memory::<40_000>::new();
             let mine = Ledger::default();

@@ -12,7 +12,7 @@ use tiny_llm_harness::allocations;
 
 use super::*;
 
-/// The offers that are kept, at most `k`.
+/// Returns the offers that `TopK` keeps, at most `k`.
 fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
     let mut memory = Memory::<256>::new();
     let ledger = Ledger::default();
@@ -43,7 +43,7 @@ fn task_5_top_k_keeps_the_best_offers() {
                 let call = format!("the {k} best of {:?}", &offers[..n]);
                 let found = check::assert_accepts(&call, || kept(k, &offers[..n]));
                 let mut expected = offers[..n].to_vec();
-                // Stable: of equal logits, the first that came.
+                // A stable sort: of equal logits, the first one offered comes first.
                 expected.sort_by(|a, b| b.1.total_cmp(&a.1));
                 expected.truncate(k);
                 check::assert_answer(&call, &found, &expected);
@@ -73,7 +73,7 @@ fn task_5_best_tokens_is_independent_of_the_chunk_size() {
         let row = shape.row_bytes(Component::Head);
         let x: Vec<i16> = (0..shape.hidden).map(|i| (i as i16 * 37 % 19 - 9) * 1500).collect();
         let x = Activations { values: &x, scale: 0.0001 };
-        // All of them at once, which the day is about not doing.
+        // Computes all logits at once, which a streamed model avoids.
         let mut all: Vec<(u32, f32)> = Vec::new();
         for token in 0..shape.tokens {
             let at = shape.place(Component::Head, token) as usize;
@@ -86,7 +86,7 @@ fn task_5_best_tokens_is_independent_of_the_chunk_size() {
             let ledger = Ledger::default();
             let mut arena = Arena::new(&mut memory.0, &ledger);
             let mut top = TopK::new(&mut arena, k).expect("TopK::new must succeed: there is room");
-            // So much is promised, and no more.
+            // The documented limit of scratch, and no more.
             let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
             let mine = Ledger::default();
             let scratch = Arena::new(&mut scratch.0, &mine);
@@ -112,7 +112,7 @@ fn task_5_best_tokens_is_independent_of_the_chunk_size() {
     });
 }
 
-/// Whole chunks of rows that are not tokens are read, but not offered.
+/// Whole chunks of padding rows, which belong to no token, are read but not offered.
 #[test]
 fn task_5_best_tokens_skips_rows_that_are_not_tokens() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
@@ -146,7 +146,7 @@ fn task_5_best_tokens_skips_rows_that_are_not_tokens() {
     });
 }
 
-/// The best tokens at each step of a greedy text.
+/// Compares the best tokens at each step of a greedy text.
 #[test]
 fn task_5_greedy_text_matches_pytorch() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
@@ -198,7 +198,7 @@ fn task_5_greedy_text_matches_pytorch() {
 #[test]
 fn task_5_feed_can_be_retried_after_a_failed_read() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
-        /// Fails when a counter reaches 0.
+        /// A storage whose reads fail when a counter reaches 0.
         struct Failing<'a>(&'a [u8], &'a std::cell::Cell<usize>);
         impl Storage for Failing<'_> {
             fn len(&self) -> u64 {
@@ -255,7 +255,7 @@ fn task_5_feed_can_be_retried_after_a_failed_read() {
     });
 }
 
-/// A file of the full shape: 13 MB of rows, no two of them equal.
+/// Returns a file of the full shape: 13 MB of rows, no two of which are equal.
 fn tiny_llm() -> Vec<u8> {
     let mut file = TINY_LLM.header().to_vec();
     file.resize(TINY_LLM.file_bytes() as usize, 0);
@@ -263,14 +263,14 @@ fn tiny_llm() -> Vec<u8> {
     for bytes in file[HEADER..].chunks_mut(8) {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // No number of these four bytes is large, wherever a scale may lie.
+        // None of the f32 numbers is large, wherever a scale begins.
         let [a, b, c, _, e, f, g, _] = (state >> 3).to_le_bytes();
         bytes.copy_from_slice(&[a, b, c, 0x3b, e, f, g, 0xbb][..bytes.len()]);
     }
     file
 }
 
-/// Checks what the chapter promises of the full shape, to the byte.
+/// Checks the memory and the reads that the chapter promises for the full shape, to the byte.
 #[test]
 fn task_5_tiny_llm_shape_meets_its_memory_and_read_limits() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
@@ -319,7 +319,7 @@ fn task_5_tiny_llm_shape_meets_its_memory_and_read_limits() {
             peak >= 236_000,
             "the peak is {peak} bytes, which is less than the sum of the parts: {parts:?}"
         );
-        // With one byte less it fails. With exactly the peak it doesn't.
+        // With one byte less, it fails. With exactly the peak, it succeeds.
         let run = |bytes: usize| {
             let mut memory = Memory::<{ 520 * 1024 }>::new();
             let ledger = Ledger::default();

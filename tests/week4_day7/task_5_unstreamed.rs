@@ -1,4 +1,4 @@
-//! Week 4, day 7, task 5: the tokens and bits of a model that has everything in memory.
+//! Week 4, day 7, task 5: the same tokens and bits as a model that has everything in memory.
 
 use tiny_llm::week4::streamed::{
     engine::{Engine, Options},
@@ -42,7 +42,7 @@ impl Unstreamed<'_> {
         out
     }
 
-    /// The logits after another token.
+    /// Returns the logits after another token.
     fn step(&mut self, token: u32) -> Vec<f32> {
         let s = self.shape;
         let at = s.place(Component::Embedding, token as usize) as usize;
@@ -78,7 +78,7 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Any chunk, any device: the tokens and the bits of a model that has everything in memory.
+/// With any chunk size and device, tokens and bits are those of a model that is all in memory.
 #[test]
 fn task_5_logits_equal_unstreamed_model_bit_for_bit() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {

@@ -28,8 +28,7 @@ mod tests;
 ///
 /// # Errors
 /// If there is nothing to borrow, because every function is the learner's or already borrowed. Also
-/// if the learner has an item with the name of a helper that is needed, or a file cannot be
-/// written.
+/// if one of the learner's items has the name of a required helper, or a file cannot be written.
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     fill_in(root, curriculum, &asked.tasks(), &asked.typed())?;
@@ -57,7 +56,7 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     Ok(())
 }
 
-/// Borrows the open functions of `tasks`. `name` is the name of the selection in messages.
+/// Borrows the open functions of `tasks`, which messages call `name`.
 fn fill_in(
     root: &Path,
     curriculum: &Curriculum,

@@ -8,7 +8,7 @@ use crate::{
     testing::{curriculum, repository, write},
 };
 
-/// `one` calls `helper`, which calls `base`. `Two::two` calls only `base`.
+/// A file of the reference: `one` calls `helper`, which calls `base`. `Two::two` calls only `base`.
 const A: &str = "\
 pub fn one() -> u32 {
     // SOLUTION week1-day1 task 1

@@ -51,7 +51,7 @@ pub(super) fn memory() -> Part {
     Part::optional("memory", found, "`cargo course bench` needs 2 GiB")
 }
 
-/// Returns the machine's memory in bytes.
+/// Returns the machine's memory in bytes, or `None` if it is unknown.
 fn total_memory() -> Option<u64> {
     match std::env::consts::OS {
         "linux" => {
@@ -66,7 +66,7 @@ fn total_memory() -> Option<u64> {
     }
 }
 
-/// Checks the number of cores and the instructions that week 2 uses.
+/// Reports the number of cores, and the vector instructions that the course uses from week 2 on.
 pub(super) fn processor() -> Part {
     let cores = available_parallelism().map_or("unknown number of cores".to_owned(), |n| {
         if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") }
@@ -96,7 +96,7 @@ fn vector_features() -> Vec<&'static str> {
     found.into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
 }
 
-/// Returns whether Linux reports a matrix unit. Other systems don't let programs use it.
+/// Returns whether Linux reports a matrix unit. Other systems don't let programs use the unit.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn has_matrix_unit() -> bool {
     std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| {
@@ -121,7 +121,7 @@ fn vector_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Describes the format of this program's output.
+/// Reports whether this program's output is coloured or plain text.
 pub(super) fn terminal() -> Part {
     let found = if !stdout().is_terminal() {
         "plain text: the output is not a terminal"

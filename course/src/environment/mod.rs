@@ -19,7 +19,7 @@ mod toolchain;
 pub use machine::free_kib;
 pub use python::{Venv, extra, python};
 
-/// Prints one line for each requirement of the first story.
+/// Prints one line for each requirement of the story that `cargo course start` prints.
 ///
 /// # Errors
 /// If a requirement is not met and is not optional.
@@ -55,8 +55,8 @@ pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Checks every requirement, and returns them under headings. Many checks start other programs, so
-/// all checks run concurrently.
+/// Checks every requirement, and returns the results under three headings. The checks of programs
+/// run concurrently, because they start other processes.
 fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>); 3] {
     thread::scope(|scope| {
         let asked: [Box<dyn FnOnce() -> Part + Send>; 10] = [

@@ -9,11 +9,11 @@ use crate::process::run_quietly;
 /// One requirement of the course.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// Name.
+    /// Name of the requirement in the output.
     pub(super) name: &'static str,
     /// What the check found, or a message that says what is missing and how to get it.
     pub(super) found: Result<String, String>,
-    /// For an optional requirement, what doesn't work without it.
+    /// For an optional requirement, a remark that is shown if it is missing, such as what uses it.
     pub(super) optional: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ impl Part {
         Self { name, found, optional: Some(use_of) }
     }
 
-    /// Formats the requirement as one line.
+    /// Formats the requirement and the result of its check as one line.
     pub(super) fn line(&self) -> String {
         match (&self.found, self.optional) {
             (Ok(found), _) => format!("  ok        {:<12} {found}", self.name),

@@ -41,7 +41,7 @@ pub(super) fn environment(root: &Path) -> Part {
     Part::optional(".venv", found, "only the checks that run PyTorch use it")
 }
 
-/// The environment that `cargo course verify` creates in `.venv`.
+/// The Python environment that `cargo course verify` creates in `.venv`.
 #[derive(Debug)]
 pub struct Venv {
     /// The environment's folder.
@@ -54,8 +54,8 @@ pub struct Venv {
     pub packages: Vec<String>,
 }
 
-/// Returns the packages that `pyproject.toml` pins in `project.optional-dependencies` under this
-/// name.
+/// Returns the packages that `pyproject.toml` pins in the list
+/// `project.optional-dependencies.NAME`.
 ///
 /// # Errors
 /// If the file cannot be read or has no such list.
@@ -86,7 +86,7 @@ impl Venv {
         })
     }
 
-    /// Returns whether the environment exists and was created for these packages.
+    /// Returns whether the environment exists and was created for the packages that are now pinned.
     pub fn is_current(&self) -> bool {
         self.python.is_file()
             && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))

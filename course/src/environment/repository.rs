@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::part::{Part, size};
 use crate::{curriculum::Curriculum, explain::counted, process, record, stubs};
 
-/// Files that the course reads: those of the embedded models, and the texts for its measurements.
+/// The files of the embedded models, and the texts for the course's measurements.
 const MODELS: [&str; 8] = [
     "models/tiny-story/config.json",
     "models/tiny-story/generation_config.json",
@@ -129,7 +129,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     )
 }
 
-/// Checks the state in `.course/`.
+/// Checks the record of results and the kept folders in `.course/`.
 pub(super) fn state(root: &Path) -> Part {
     let recovery = root.join(".course/recovery");
     let kept = match fs::read_dir(&recovery).map_or(0, Iterator::count) {

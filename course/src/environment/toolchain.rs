@@ -39,7 +39,7 @@ fn needed_rust(root: &Path) -> Result<String> {
 }
 
 /// Checks the linker. The runner itself may have been linked on another machine, but a build needs
-/// a linker here.
+/// a linker on this one.
 pub(super) fn linker() -> Part {
     Part::required("linker", cc())
 }

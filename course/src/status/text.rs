@@ -10,7 +10,7 @@ use crate::{
     task_states::{Mark, Reason, Status, TaskStatus},
 };
 
-/// Lists weeks, days and tasks, in 80 columns.
+/// Formats the progress as a list of weeks, days and tasks, in 80 columns.
 pub(crate) fn list(curriculum: &Curriculum, status: &Status, ink: Ink, now: SystemTime) -> String {
     let mut text = String::new();
     for week in &curriculum.weeks {
@@ -59,8 +59,8 @@ pub(crate) fn next(status: &Status) -> String {
     step(status.current())
 }
 
-/// Describes the next step within the selection: the selected task, or the first open task of the
-/// selected day or week.
+/// Describes the next step within the selection `named`: the selected task, or the first open task
+/// of the selected day or week.
 pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     let Some(named) = named else { return next(status) };
     match status.current_among(&named.tasks()) {
@@ -72,7 +72,7 @@ pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     }
 }
 
-/// Describes the next step after work on this day.
+/// Describes the next step for a learner who is at `day`.
 pub(crate) fn next_after(status: &Status, day: &Day) -> String {
     step(status.after(day))
 }
@@ -121,7 +121,7 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
     )
 }
 
-/// Wraps a text to 78 characters, indented by two.
+/// Wraps a text to lines of at most 78 characters, each indented by two spaces.
 pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,5 +1,5 @@
-//! Checks whether the reference's activations from an earlier run are still valid, with a key that
-//! is computed from everything they depend on.
+//! Computes a key from everything that the reference's activations depend on. Activations from an
+//! earlier run are still valid if they have the same key.
 
 use std::{
     fs,
@@ -26,9 +26,9 @@ const SOURCES: [&str; 10] = [
     "Cargo.lock",
 ];
 
-/// Computes a number that changes with the contents of the reference's sources, with the input, and
-/// with the names, sizes and times of the model's files. If the model is given by name, returns a
-/// different key each time.
+/// Computes the key: a number that depends on the contents of the reference's sources, on the
+/// input, and on the names, sizes and times of the model's files. If `model` is a name and not a
+/// path, each call returns a different key.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
@@ -52,7 +52,7 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Removes the reference's activations of earlier runs.
+/// Removes the files in `folder` that contain the reference's activations of earlier runs.
 pub(super) fn clear(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

@@ -26,11 +26,11 @@ use crate::{
     process, progress,
 };
 
-/// The embedded model, relative to the repository.
+/// Folder of the embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
 
-/// Builds and runs both programs, and prints the result of the comparison. The exit code is 1 if
-/// their activations differ.
+/// Runs the learner's program and the reference, and prints how their activations compare. The exit
+/// code is 1 unless all activations agree.
 ///
 /// # Errors
 /// If something does not compile (rustc's message is printed first), or the reference cannot run on

@@ -1,8 +1,8 @@
-//! The input of both models.
+//! The options of `cargo course trace`: the model and its input.
 
 use std::path::{Path, PathBuf};
 
-/// A few words with a comma: long enough for positions to matter, short enough to run quickly.
+/// The default text: long enough for positions to matter, short enough to run quickly.
 const PROMPT: &str = "Once upon a time, there was a little fox";
 
 /// The options of `cargo course trace`.
@@ -10,7 +10,7 @@ const PROMPT: &str = "Once upon a time, there was a little fox";
 pub(crate) struct Options {
     /// Text to run the model on.
     pub(crate) prompt: Option<String>,
-    /// Token ids to run the model on instead of a text, separated by commas.
+    /// Token ids, separated by commas. They replace the text.
     pub(crate) tokens: Option<String>,
     /// Model folder or name. `None` for the embedded model.
     pub(crate) model: Option<PathBuf>,
@@ -22,7 +22,7 @@ impl Options {
         self.prompt.as_deref().unwrap_or(PROMPT)
     }
 
-    /// Describes the model and the input, for the last line of the output.
+    /// Describes the model and the input, for the first line of the result.
     pub(super) fn subject(&self, root: &Path, model: &Path) -> String {
         let model = model.strip_prefix(root).unwrap_or(model).display();
         match &self.tokens {

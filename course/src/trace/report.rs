@@ -10,16 +10,16 @@ use crate::{
     json,
 };
 
-/// The whole report.
+/// The report of the learner's run, parsed.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     loaded: bool,
     ended: bool,
     /// Number of activations that agree.
     agreed: usize,
-    /// The last activation that agrees.
+    /// Name of the last activation that agrees.
     last: Option<String>,
-    /// The largest deviation among the activations that agree, and the name of that activation.
+    /// The largest deviation among the activations that agree, and its activation's name.
     furthest: Option<(f64, String)>,
     difference: Option<(String, String, Vec<String>)>,
     panic: Option<(String, Option<String>, Vec<String>)>,
@@ -141,10 +141,10 @@ impl Report {
     }
 }
 
-/// The fields that identify the kind of a line.
+/// Fields of a report's lines. Each line has one of them, which identifies its kind.
 const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"];
 
-/// Returns the functions that a line names, most likely culprit first.
+/// Returns the functions that a line of the report names, most likely culprit first.
 fn tasks(line: &Value) -> Result<Vec<String>> {
     let text = |task: &Value| {
         task.as_str().map(str::to_owned).context("field \"tasks\": expected strings")
@@ -161,7 +161,7 @@ fn stub(panic: &str) -> Option<&str> {
     Some(panic.strip_prefix("this needs ")?.rsplit_once(" (")?.0)
 }
 
-/// Formats each function with its task, file, chapter and check, the most likely culprit first.
+/// Formats each function with its task, file, chapter and test command.
 fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
     let mut text = String::new();
     let several = functions.len() > 1;

@@ -3,8 +3,8 @@
 /// Path of the changelog, relative to the repository.
 pub(super) const PATH: &str = "CHANGELOG.md";
 
-/// Returns the sections of `newer`, each beginning with `## `, that `present` does not have. If
-/// both have a section, returns its new lines. Returns an empty text if nothing is new.
+/// Returns the lines of the changelog `newer` that `present` does not have, under the headings of
+/// their sections. A section begins with `## `. Returns an empty text if nothing is new.
 pub(super) fn new_to(present: &str, newer: &str) -> String {
     let known: Vec<&str> = present.lines().collect();
     let mut news = String::new();

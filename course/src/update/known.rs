@@ -17,7 +17,7 @@ pub(super) const RECORD: &str = ".course/course.json";
 pub(super) struct Record {
     /// The commit of the course that the update installed, if known.
     pub(super) commit: Option<String>,
-    /// The hash of every file, by path.
+    /// The hash of every file except the stubs, by path.
     pub(super) files: BTreeMap<String, String>,
 }
 
@@ -49,18 +49,18 @@ impl Record {
     }
 }
 
-/// For each known course, the hashes of its files by path.
+/// The original files of several versions of the course: their hashes by path, for each version.
 #[derive(Debug)]
 pub(super) struct Known(pub(super) Vec<BTreeMap<String, String>>);
 
 impl Known {
-    /// Returns the paths of the files of all known courses.
+    /// Returns the paths of the files of all known versions.
     pub(super) fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flat_map(BTreeMap::keys)
     }
 
-    /// Returns whether a known course had this file with this content. Ignores differences in line
-    /// ends.
+    /// Returns whether a known version has a file with this path and content. Ignores differences
+    /// in line ends.
     pub(super) fn had(&self, path: &str, content: &[u8]) -> bool {
         let unix = str::from_utf8(content).map(|text| hash(normalise(text).as_bytes()));
         let hashes = [Some(hash(content)), unix.ok()];

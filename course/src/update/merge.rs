@@ -26,7 +26,7 @@ const TODO: char = '\u{1}';
 /// this long.
 const MARK: usize = 60;
 
-/// Two versions that cannot both be kept.
+/// Two versions of the same lines, which cannot both be kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     /// Description in one sentence, beginning with the file.
@@ -37,7 +37,7 @@ pub(crate) struct Conflict {
     pub(crate) newer: String,
 }
 
-/// Returns the newer course's file with the learner's work. Writes nothing.
+/// Returns the newer file's text with the learner's work from `present`. Writes nothing.
 ///
 /// # Errors
 /// If there are conflicts. The error is the list of them.
@@ -92,7 +92,7 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
     Ok(if has_windows_ends(raw) { text.replace('\n', "\r\n") } else { text })
 }
 
-/// The three versions of a file. Their `todo!` lines are hidden by [`hide_todos`].
+/// A file's present stub, the learner's file and the newer stub, all after [`hide_todos`].
 struct Texts {
     base: String,
     ours: String,
@@ -100,8 +100,9 @@ struct Texts {
 }
 
 impl Texts {
-    /// Returns a conflict if the newer course changes the signature of a function that the learner
-    /// has begun or written, or removes the function.
+    /// Returns a conflict if the newer course removes `function` or changes its signature. The
+    /// learner has begun or written this function. If the learner has made the same change, there
+    /// is no conflict.
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
             Some(Conflict {
@@ -130,8 +131,9 @@ impl Texts {
         }
     }
 
-    /// If a function was a task and is now provided, treats it as if it were still a task. So the
-    /// learner's body is kept if it fits.
+    /// Keeps the learner's body of `function`, which was a task and is now provided, if the
+    /// learner's signature equals the newer one. For this, puts the old stub's body into the newer
+    /// file.
     fn keep_body(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
@@ -146,8 +148,8 @@ impl Texts {
         }
     }
 
-    /// If the learner has already given a function the newer signature, puts that signature into
-    /// the base. Otherwise, the change that both sides made would conflict with a neighbouring
+    /// If the learner has already given `function` the newer signature, puts that signature into
+    /// the base. Without this, the change that both sides made would conflict with a neighbouring
     /// change that only one side made.
     fn agree(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
@@ -165,8 +167,8 @@ impl Texts {
         }
     }
 
-    /// Removes and returns the imports that the learner has added at the beginning of the file.
-    /// Neighbouring lines change often and would cause conflicts.
+    /// Removes and returns the imports that the learner has added at the beginning of the file. The
+    /// lines around imports change often and would cause conflicts.
     fn take_imports(&mut self) -> Vec<String> {
         let is_import = |line: &str| line.starts_with("use ") || line.starts_with("pub use ");
         let is_head =
@@ -197,7 +199,7 @@ impl Texts {
         }
     }
 
-    /// Returns the learner's work that the merged text lacks: a touched body that differs, or an
+    /// Returns the learner's work that `merged` lacks: the body of a function in `touched`, or an
     /// added line. There should be none. This check is a safety net.
     fn lost(&self, merged: &str, touched: &[&String]) -> Option<String> {
         for function in touched {
@@ -231,7 +233,7 @@ fn with_imports(text: &str, imports: &[String]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the conflicts between the markers that a merge leaves.
+/// Parses `marked`, a merge with conflicts. Returns the conflicts, which are between markers.
 fn conflicts(path: &str, marked: &str) -> Vec<Conflict> {
     let is = |line: &str, mark: &str| line.starts_with(&mark.repeat(MARK));
     let (mut found, mut side): (Vec<[String; 2]>, Option<usize>) = (Vec::new(), None);
@@ -262,7 +264,7 @@ enum Part {
     Whole,
 }
 
-/// Returns the signature, the body or all lines of a function, with readable `todo!`s.
+/// Returns the signature, the body or all lines of a function. Hidden `todo!`s become `todo!()`.
 fn part(text: &str, function: &str, part: Part) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let place = place(&lines, function)?;

@@ -23,14 +23,14 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(super) struct Newer {
     /// The course's name in messages.
     pub(super) name: String,
-    /// The course's commit, if its files are exactly a commit's.
+    /// The course's commit. `None` if its files are not exactly those of a commit.
     pub(super) commit: Option<String>,
     /// All files except the stubs.
     pub(super) files: Files,
-    /// The templates of stubs, with the paths of the stubs, such as
-    /// `src/week1/attention/attention.rs`.
+    /// The path of each stub, such as `src/week1/attention/attention.rs`, and the template that
+    /// generates the stub.
     pub(super) templates: Vec<(String, Template)>,
-    /// The course's commit and all of that commit's ancestors. Empty if unknown.
+    /// The course's commit and all its ancestors. Empty if the commit is unknown.
     pub(super) history: BTreeSet<String>,
 }
 
@@ -93,7 +93,8 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
-/// Checks the files. Removes the stubs from them, because stubs are generated from the reference.
+/// Checks the files of a course. Returns all files except the stubs, and the templates that
+/// generate the stubs.
 fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     for path in files.keys() {
         let plain = Path::new(path).components().all(
@@ -124,7 +125,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Returns a folder's `HEAD` commit, if the folder's tracked files are exactly that commit's.
+/// Returns the `HEAD` commit of the repository `folder`, if its tracked files are unchanged.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;
@@ -136,8 +137,8 @@ fn commit_of(folder: &Path) -> Option<String> {
     }
 }
 
-/// Returns the files that git tracks in a folder. If it is not a repository, returns all files
-/// except generated ones.
+/// Returns the files that git tracks in `folder`. If `folder` is not a repository, returns all its
+/// files except generated ones.
 fn in_folder(folder: &Path) -> Result<Files> {
     let mut paths = BTreeSet::new();
     if folder.join(".git").exists() {

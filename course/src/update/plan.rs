@@ -35,7 +35,7 @@ use crate::{
 pub(super) struct Plan {
     /// The changes, in the order in which they are made.
     pub(super) changes: Vec<Replacement>,
-    /// For each file of tasks that the newer course has renamed: its new name, by its old name.
+    /// The new path of each file of tasks that the newer course has renamed, by its old path.
     moved: BTreeMap<String, String>,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -72,7 +72,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Plans one file under `src/week*/`, whose present contents are `old`.
+    /// Plans the change of the file at `path` in `src/week*/`. `old` is its present contents.
     fn merge(
         &mut self,
         newer: &Newer,
@@ -180,9 +180,10 @@ fn step(change: &Replacement) -> usize {
     }
 }
 
-/// Returns the file that the newer course has renamed to this new file: one that the newer course
-/// no longer has, and that contains more than half of the new file's functions. If there are
-/// several such files (kernels have the same functions), returns the most similar one.
+/// Finds the learner's file that the newer course has renamed to the file of `template`. The newer
+/// course no longer has a file with the old name. The old file contains more than half of the new
+/// file's functions. If there are several (kernels have the same functions), returns the most
+/// similar.
 fn moved<'a>(
     newer: &Newer,
     present: &'a [Generated],

@@ -30,7 +30,7 @@ impl Drop for SingleKeys {
     }
 }
 
-/// Sends keys to `inputs` as they are pressed.
+/// Starts a thread that sends each pressed key to `inputs`.
 pub(super) fn read_keys(inputs: Sender<Input>) {
     thread::spawn(move || {
         while let Some(pressed) = terminal::next() {
@@ -48,8 +48,9 @@ pub(super) fn read_keys(inputs: Sender<Input>) {
     });
 }
 
-/// Sends the first letter of each line of standard input to `inputs` as a key. Watching continues
-/// after the end of the input, because there may be no input at all in a pipe or in CI.
+/// Starts a thread that sends the first letter of each line of standard input to `inputs`, as a
+/// key. Watching continues after the last line, because there may be no input at all in a pipe or
+/// in CI.
 pub(super) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -85,7 +86,7 @@ mod terminal {
         process::{Command, Stdio},
     };
 
-    /// The terminal's earlier settings.
+    /// The terminal's settings before single-key mode.
     #[derive(Clone)]
     pub(super) struct Mode(String);
 

@@ -28,10 +28,11 @@ mod screen;
 mod session;
 mod worker;
 
-/// Watches until `q` or Ctrl-C.
+/// Watches the learner's files until `q` or Ctrl-C.
 ///
 /// # Errors
-/// If there is no such day, the files cannot be read, or cargo cannot be started.
+/// If the words name something other than a day, the files cannot be read, or cargo cannot be
+/// started.
 pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<ExitCode> {
     let status = Status::read(root, curriculum)?;
     let day: Option<&Day> = match words.asked(curriculum, status.day())? {

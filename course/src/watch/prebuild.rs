@@ -12,20 +12,20 @@ use crate::{curriculum::Curriculum, engine::YOURS, process};
 /// The day before the first chapter that calls `cargo llm`.
 const FROM: &str = "week1-day4";
 
-/// The running build. Dropping it ends the build.
+/// The background build of the engine. Dropping the value stops the build.
 #[derive(Debug, Default)]
 pub(super) struct Prebuild(Option<Child>);
 
 impl Prebuild {
-    /// Returns whether the build should begin now. The learner must be at [`FROM`] or later, no
-    /// build may have been started, and there must be no engine at `program`.
+    /// Returns whether the build should begin now: `day` is [`FROM`] or later, no build has been
+    /// started, and there is no engine at `program`.
     pub(super) fn is_due(&self, program: &Path, curriculum: &Curriculum, day: &str) -> bool {
         let at = |name: &str| curriculum.days().position(|day| day.feature == name);
         self.0.is_none() && at(day) >= at(FROM) && !program.exists()
     }
 
-    /// Starts cargo. Returns whether it could be started. If the build fails, `cargo llm` reports
-    /// the errors later.
+    /// Starts the build. Returns whether cargo could be started. If the build fails, `cargo llm`
+    /// reports the errors later.
     pub(super) fn begin(&mut self, root: &Path) -> bool {
         let mut cargo = process::cargo(root);
         cargo.args(["build", "--quiet"]).args(YOURS);
@@ -52,7 +52,7 @@ impl Drop for Prebuild {
     }
 }
 
-/// Returns the same command at the lowest priority.
+/// Returns a command that does the same as `command` at the lowest priority.
 #[cfg(unix)]
 fn idle(command: &Command) -> Command {
     let mut nice = Command::new("nice");
@@ -71,7 +71,7 @@ fn idle(command: &Command) -> Command {
     same
 }
 
-/// Gives a command the working directory and the environment of another.
+/// Copies the working directory and the environment of `other` to `command`.
 fn like(command: &mut Command, other: &Command) {
     if let Some(folder) = other.get_current_dir() {
         command.current_dir(folder);

@@ -1,4 +1,4 @@
-//! The event loop: receives inputs, decides and acts. It sleeps until an input or a deadline.
+//! The event loop: receives inputs and executes actions. It sleeps until an input or a deadline.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError},
@@ -14,24 +14,24 @@ use super::{
 };
 use crate::process::Finished;
 
-/// Why the loop ended.
+/// Why the event loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Quit,
     Interrupted,
 }
 
-/// Executes actions and parses finished runs.
+/// Executes the session's actions and interprets finished runs.
 pub(super) trait Stage {
     /// Executes an action.
     fn act(&mut self, action: Action) -> Result<()>;
-    /// Shows the progress of a build.
+    /// Shows `step`, the progress of the build in run number `run`.
     fn step(&mut self, run: u64, step: &str);
-    /// Parses the result of a run. Returns `None` if it is not the latest run.
+    /// Interprets the result of run number `run`. Returns `None` if that run is no longer current.
     fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>>;
 }
 
-/// Receives inputs, decides and acts until `q` or Ctrl-C.
+/// Receives inputs and executes the session's actions until `q` or Ctrl-C.
 ///
 /// # Errors
 /// If an action fails.
@@ -97,12 +97,13 @@ mod tests {
         TaskId { feature: "week1-day1".into(), task }
     }
 
-    /// A stage that records its calls, and that responds to the start of a run as the script
-    /// specifies.
+    /// A stage for tests. Records the actions. When a run starts, calls the next function of
+    /// `answers`.
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,
-        /// For each start of a run, in order: the function that sends the response to `inputs`.
+        /// The functions that send inputs, one for each start of a run. Each gets the sender and
+        /// the run's number.
         answers: Vec<fn(&Sender<Input>, u64)>,
     }
 
@@ -119,7 +120,7 @@ mod tests {
 
         fn step(&mut self, _run: u64, _step: &str) {}
 
-        /// An error stands for a failed task.
+        /// Treats an error as a failed task.
         fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>> {
             Ok(Some(Event::Finished { run, passed: vec![(id(1), finished.is_ok())] }))
         }

@@ -15,17 +15,17 @@ use crate::{
     process::{Finished, Line, start_tagged},
 };
 
-/// The current run.
+/// Runs commands, one at a time.
 #[derive(Debug)]
 pub(crate) struct Runner {
     inputs: Sender<Input>,
-    /// The process. The inner value is `None` after the process has ended, because its id may then
-    /// belong to another process.
+    /// The process of the current run. The inner value is `None` after the process has ended,
+    /// because its id may then belong to another process.
     running: Option<Arc<Mutex<Option<Child>>>>,
 }
 
 impl Runner {
-    /// Creates a runner that sends the results of runs to `inputs`.
+    /// Creates a runner that sends the progress and the results of runs to `inputs`.
     pub(crate) fn new(inputs: Sender<Input>) -> Self {
         Self { inputs, running: None }
     }

@@ -23,18 +23,18 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// several steps.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Maximum duration of a burst. After this time, a run starts even if the files are still changing.
+/// Maximum duration of a burst of changes. After it, a run starts even if changes continue.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Combines bursts of changes into saves.
 #[derive(Debug, Default)]
 pub(super) struct Debounce {
-    /// The times of the first and the last change of the burst.
+    /// The times of the first and the last change in the current burst.
     burst: Option<(Instant, Instant)>,
 }
 
 impl Debounce {
-    /// Records a change.
+    /// Records a change at the time `now`.
     pub(super) fn push(&mut self, now: Instant) {
         let first = self.burst.map_or(now, |(first, _)| first);
         self.burst = Some((first, now));
@@ -45,7 +45,7 @@ impl Debounce {
         self.burst.map(|(first, last)| (last + QUIET).min(first + PATIENCE))
     }
 
-    /// Returns whether the burst counts as a save now. If so, ends the burst.
+    /// Returns whether the current burst counts as a save at the time `now`. If so, ends the burst.
     pub(super) fn take_due(&mut self, now: Instant) -> bool {
         let due = self.deadline().is_some_and(|at| at <= now);
         if due {
@@ -58,7 +58,8 @@ impl Debounce {
 /// Every file in a folder, with its length and the time of its last change.
 type Seen = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
-/// Watches a folder, including its subfolders, until the receiver is gone.
+/// Starts a thread that watches `folder` with its subfolders. The thread reports changes to
+/// `inputs` until the receiver is gone.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -124,7 +125,8 @@ mod tests {
         assert_eq!(debounce.deadline(), Some(start + ms(1000)), "the files never stop changing");
     }
 
-    /// Returns whether a change is detected within `patience`, on a real file system.
+    /// Calls `change` on a file in a watched folder. Returns whether a change is detected within
+    /// `patience`.
     fn heard(patience: Duration, change: impl Fn(&Path)) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("week1/rope/rope.rs");

@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use super::keys::SingleKeys;
 use crate::{ink, progress::Line};
 
-/// Standard output. On a terminal, it also switches input to single-key mode until it is dropped.
+/// The output of `cargo course watch`. On a terminal, input is in single-key mode until the screen
+/// is dropped.
 pub(crate) struct Screen {
     keys: Option<SingleKeys>,
     /// A temporary status line.
@@ -24,7 +25,7 @@ impl Screen {
         Self { keys, passing: Line::default() }
     }
 
-    /// Returns whether keys arrive one by one.
+    /// Returns whether each key arrives as soon as it is pressed.
     pub(crate) fn is_interactive(&self) -> bool {
         self.keys.is_some()
     }

@@ -1,8 +1,9 @@
 //! Decides what `cargo course watch` does next: it receives events and returns actions. It accesses
 //! no file, process or terminal.
 //!
-//! A save runs the current task. If that passes, the whole day runs. If the day passes, the next
-//! day's first open task becomes current. A save during a run cancels it and starts a new one.
+//! A save runs the current task. If the task passes, all tasks of the day run. Then the next open
+//! task becomes current, or one that passed before and now fails. A save during a run cancels the
+//! run and starts a new one.
 
 use crate::curriculum::TaskId;
 
@@ -13,11 +14,11 @@ pub(crate) enum Event {
     Saved,
     /// A key was pressed.
     Key(Key),
-    /// The run with this number ended. `passed` has the result of each task.
+    /// The run with this number ended. `passed` holds each task that ran, and whether it passed.
     Finished { run: u64, passed: Vec<(TaskId, bool)> },
 }
 
-/// A request by the learner.
+/// A request that the learner makes by pressing a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Hint,
@@ -36,7 +37,7 @@ pub(crate) enum Key {
 pub(crate) enum Action {
     /// Stop the current run.
     Cancel,
-    /// Run the tests of a task or, without a task, of the whole day.
+    /// Start run number `run`: the tests of `task` or, without a task, of the whole day.
     Start { run: u64, day: String, task: Option<usize> },
     /// Show the verdicts of the run that just ended.
     Tell,
@@ -48,7 +49,7 @@ pub(crate) enum Action {
     DayDone(String),
     /// No task is left.
     AllDone,
-    /// There is no task in that direction.
+    /// There is no next task (`n`) or no previous task (`p`).
     NoFurther,
     /// Show the task's next hint.
     Hint(TaskId),
@@ -65,13 +66,13 @@ pub(crate) enum Action {
 /// Why a run was started. This determines the next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// A save, `r`, or the start: runs the task.
+    /// The learner saved or pressed `r`, or the program has just started. The current task runs.
     Work,
-    /// `n` or `p`: runs the task that was moved to.
+    /// The learner pressed `n` or `p`. The task that became current runs.
     Moved,
-    /// The task has passed: runs the day.
+    /// The current task has passed. All tasks of its day run.
     Follows,
-    /// `a`: runs the day.
+    /// The learner pressed `a`. All tasks of the day run.
     All,
 }
 
@@ -84,7 +85,7 @@ pub(crate) struct Watched {
     pub(crate) done: bool,
 }
 
-/// The state between two events.
+/// The state between two events: the watched tasks, and which run is in progress.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The tasks that are watched, in order. Never empty.
@@ -92,8 +93,8 @@ pub(crate) struct Session {
     current: usize,
     running: Option<(u64, Cause)>,
     runs: u64,
-    /// Whether the current task was only announced as the next one and has not run. If so, `n` runs
-    /// this task, not the one after it.
+    /// Whether the current task was announced but has not run yet. If so, `n` runs this task, not
+    /// the one after it.
     announced: bool,
 }
 
@@ -104,7 +105,7 @@ impl Session {
         Self { tasks, current, running: None, runs: 0, announced: false }
     }
 
-    /// Starts the first run.
+    /// Returns the actions that start the first run.
     pub(crate) fn begin(&mut self) -> Vec<Action> {
         self.start(Cause::Work)
     }

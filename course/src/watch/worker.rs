@@ -30,13 +30,13 @@ use crate::{
     test_run::{self, TestRun, Verdict},
 };
 
-/// The keys, in one line of at most 80 columns.
+/// The keys and their meanings, in one line of at most 80 columns.
 const KEYS: &str = "h hint  l list  n next  p back  r again  a whole day  c chapter  q quit";
 
 /// Address at which `cargo course book` serves the book.
 const BOOK: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
 
-/// The repository, the screen, and the current run.
+/// Executes the session's actions. Holds the repository, the screen and the current run.
 pub(crate) struct Worker<'a> {
     root: &'a Path,
     curriculum: &'a Curriculum,
@@ -53,7 +53,7 @@ struct Running<'a> {
     number: u64,
     day: &'a Day,
     task: Option<usize>,
-    /// Fingerprints of the code at the beginning of the run.
+    /// The fingerprint of each task's code at the beginning of the run.
     fingerprints: HashMap<TaskId, String>,
 }
 
@@ -142,8 +142,9 @@ impl<'a> Worker<'a> {
         self.show(&format!("\n{text}"))
     }
 
-    /// Shows the chapter's file. If the book is built, also shows where its page is: its address if
-    /// the book is served, otherwise its path. On a terminal, opens the page.
+    /// Shows the path of the task's chapter. If the book is built, also shows where the chapter's
+    /// page is: its address if the book is served, otherwise its path. On a terminal, opens the
+    /// page.
     fn chapter(&mut self, id: &TaskId) -> Result<()> {
         let chapter = &self.curriculum.day(&id.feature)?.chapter;
         let page =

@@ -20,17 +20,18 @@ const KILLS: usize = 16;
 /// Contents of all files by path, except those in `.course` and temporary files.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// A command that is killed, and the initial tree.
+/// A command to kill, and the files before it runs.
 pub struct Case<'a> {
     /// Arguments, such as `["borrow", "week1-day1"]`.
     pub arguments: Vec<&'a str>,
     pub old: &'a Tree,
 }
 
-/// Kills each command of `program` many times, at random moments.
+/// Runs the command of each case many times, and kills it at random moments. Checks the files each
+/// time.
 ///
 /// # Panics
-/// If a file is half-written or lost, or no kill left a partly written tree.
+/// If a file is half-written or lost, or no kill left both old and new files.
 pub fn kill(program: &str, root: &Path, cases: &[Case]) {
     let mut random = Random::new();
     println!("seed {}", random.0);
@@ -85,8 +86,8 @@ enum State {
     New,
 }
 
-/// Checks the tree after a kill, runs another command, and checks again. Returns the state after
-/// the kill.
+/// Checks the files after a kill. Then checks that another command works, and that running
+/// `command` again completes it. Returns the state after the kill.
 fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str]) -> State {
     let left = read(root);
     let paths: BTreeSet<&String> = old.keys().chain(new.keys()).chain(left.keys()).collect();
@@ -136,7 +137,8 @@ fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
     folders.filter_map(|folder| fs::read(folder.unwrap().path().join(path)).ok()).collect()
 }
 
-/// Creates a course of one day with [`FILES`] files, each with one task.
+/// Creates a course of one day with [`FILES`] files, each with one task. Each function's doc
+/// comment is `doc`.
 pub fn course(root: &Path, doc: &str) {
     let mut list = String::from(
         "[[week]]\n\
@@ -211,7 +213,7 @@ fn write(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-/// Restores the tree `old`, without `.course` and temporary files.
+/// Makes all files in `root` equal to `old`, and removes `.course` and temporary files.
 fn restore(root: &Path, old: &Tree) {
     let _ = fs::remove_dir_all(root.join(".course"));
     let now = all(root);

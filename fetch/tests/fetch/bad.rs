@@ -1,4 +1,5 @@
-//! Bad answers. Afterwards, no wrong file is found, and a good hub completes the download.
+//! Tests with bad answers. After them, no wrong file is found, and a good hub completes the
+//! download.
 
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use super::{
 const ALWAYS: usize = usize::MAX;
 const WEIGHTS: &str = "model.safetensors";
 
-/// The kind of request, the file, the number of bad answers, the answer, and the words of the
-/// error. Without words, the download succeeds.
+/// A kind of request, the requested file, how many requests get the bad answer, that answer, and
+/// words of the expected error. Without words, the download must succeed.
 type Case = (Kind, &'static str, usize, Act, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -128,7 +129,7 @@ fn survives_a_server_that_resumes_incorrectly() {
     }
 }
 
-/// Fetches from a bad hub, then from a good one into the same cache.
+/// Fetches from a bad hub, then from a good one into the same cache. Checks the cache each time.
 #[track_caller]
 fn fails_and_completes(what: &str, hub: &Hub, short: bool, words: &[&str]) {
     let (cache, stored) = (Cache::new(), model());

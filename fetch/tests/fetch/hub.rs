@@ -25,7 +25,8 @@ pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 pub(crate) struct Stored {
     pub(crate) name: String,
     pub(crate) content: Arc<Vec<u8>>,
-    /// Whether it is large: stated with its SHA-256, and served from the second address.
+    /// Whether the file is large. If so, the hub states its SHA-256 and serves it from the second
+    /// address.
     pub(crate) large: bool,
     /// The hash that the hub states.
     pub(crate) hash: String,
@@ -57,7 +58,7 @@ pub(crate) enum Kind {
     Content,
 }
 
-/// A request.
+/// A request that the hub has received.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) kind: Kind,
@@ -71,13 +72,13 @@ pub(crate) struct Asked {
 /// How the hub handles a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
-    /// Correctly.
+    /// Answers correctly.
     Serve,
     /// Refuses with a status and, unless it is empty, an error code.
     Refuse(u16, &'static str),
-    /// Redirects. `@hub` and `@content` stand for the two addresses.
+    /// Redirects. `@hub` and `@content` represent the hub's two addresses.
     Redirect(&'static str),
-    /// Sends these bytes.
+    /// Sends this text in place of an HTTP response.
     Raw(&'static str),
     /// Replaces a header, or removes it if the value is empty.
     Header(&'static str, &'static str),
@@ -91,9 +92,9 @@ pub(crate) enum Act {
     Silence,
     /// Changes the byte at this position.
     Spoil(usize),
-    /// Sends the file without a length, with this text after it.
+    /// Sends the file without a length, followed by this text.
     Unstated(&'static str),
-    /// Sends the file from its first byte.
+    /// Sends the file from its first byte, whatever range was requested.
     IgnoreRange,
     /// Pauses after every 64 kB.
     Slow(Duration),
@@ -114,7 +115,7 @@ struct State {
 pub(crate) struct Hub(Arc<State>);
 
 impl Hub {
-    /// Starts a hub with these files. `behave` decides about each request.
+    /// Starts a hub with these files. `behave` returns how the hub handles a request.
     pub(crate) fn start(
         files: Vec<Stored>,
         behave: impl Fn(&Asked) -> Act + Send + Sync + 'static,
@@ -122,7 +123,7 @@ impl Hub {
         Self::start_at(0, files, behave)
     }
 
-    /// Starts a hub at this port, or at a free one if it is 0.
+    /// Like [`Hub::start`], but listens at `port`. If `port` is 0, listens at a free port.
     pub(crate) fn start_at(
         port: u16,
         files: Vec<Stored>,
@@ -312,7 +313,7 @@ impl State {
         found.map_or_else(|| hash.to_owned(), |file| file.name.clone())
     }
 
-    /// Returns the correct answer.
+    /// Returns the correct answer to a request.
     fn good(&self, path: &str, kind: Kind, file: &str, from: Option<usize>) -> Answer<'_> {
         let mut answer = Answer { status: 200, headers: Vec::new(), body: Cow::default() };
         if kind == Kind::Listing {

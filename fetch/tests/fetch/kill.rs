@@ -12,7 +12,7 @@ use super::{
     program::command,
 };
 
-/// Number of kills. `cargo course verify` sets 100.
+/// Environment variable with the number of kills. `cargo course verify` sets it to 100.
 const VARIABLE: &str = "TINY_LLM_FETCH_KILLS";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tests `tiny-llm-fetch` with a local hub: a good one and bad ones, and while the process is
-//! killed at any moment.
+//! Tests `tiny-llm-fetch` with a good local hub, with bad hubs, and while the process is killed at
+//! random moments.
 
 mod bad;
 mod good;
@@ -35,7 +35,7 @@ fn model() -> Vec<Stored> {
     ]
 }
 
-/// The files that are fetched.
+/// The files of [`model`] that a fetch downloads.
 const NEEDED: [&str; 5] = [
     "config.json",
     "generation_config.json",
@@ -76,8 +76,8 @@ impl Cache {
         fetch(&name(model), &self.settings(hub), &Show::Nothing)
     }
 
-    /// Checks that everything that can be found is complete: each blob has its hash, and if the
-    /// model is found, each of its files has the same content as on the hub. Returns its path.
+    /// Checks the cache: each complete blob has its hash, and if the model is found, each of its
+    /// files has the same content as on the hub. Returns the model's path.
     #[track_caller]
     fn check(
         &self,

@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::{Cache, hub::Hub};
 
-/// Returns the program with these arguments, in an environment without the user's settings.
+/// Returns a command that runs the program, without the user's settings in its environment.
 pub(crate) fn command(cache: &Cache, hub: &Hub, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm-fetch"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -19,8 +19,8 @@ pub(crate) fn command(cache: &Cache, hub: &Hub, arguments: &[&str]) -> Command {
     command
 }
 
-/// Checks that it failed with this code and with one line on standard error that contains all these
-/// words.
+/// Checks that the program failed with the exit code `code`, and with one line on standard error
+/// that contains all of `words`.
 #[track_caller]
 pub(crate) fn fails_in_one_line(output: &Output, code: i32, words: &[&str]) {
     let error = String::from_utf8_lossy(&output.stderr);

@@ -28,8 +28,8 @@ const DEPTH: usize = 4;
 ///
 /// # Errors
 /// If neither exists, or the cached model is incomplete. The message is one line that says what was
-/// searched for. If that is a model's name, the message also says where, and which command fetches
-/// the model.
+/// searched for. If `model` is a model's name, the message also names the searched folder and the
+/// command that fetches the model.
 pub fn locate(model: &Path) -> Result<PathBuf> {
     if fs::symlink_metadata(model).is_ok() {
         return Ok(model.to_owned());

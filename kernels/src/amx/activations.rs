@@ -7,16 +7,16 @@ use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Int8Tile {
-    /// Each line holds four columns of each of the 16 rows. A tile of 64 columns has 16 lines, and
-    /// a tile of 32 columns has eight.
+    /// Values. Each line holds four columns of each of the 16 rows. The matrix unit loads 16 lines
+    /// (64 columns) or eight lines (32 columns) at a time.
     pub(crate) values: [[i8; ROW]; SUPER_BLOCK / 4],
     /// The scales of the 16 rows, for each block of 32 columns.
     pub(crate) scales: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The sums of each row's activations (values times scale), for each block of 32 columns.
-    /// Minimums are multiplied by them.
+    /// The sums of each row's activations (values times scale), for each block of 32 columns. The
+    /// weights' minimums are multiplied by these sums.
     pub(crate) totals: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The integer sums of each row's values, for each block of 32 columns. Integer minimums are
-    /// multiplied by them. Each element holds two 16-bit sums.
+    /// The integer sums of each row's values, for each block of 32 columns. Integer minimums of
+    /// weights are multiplied by these sums. Each element holds two 16-bit sums.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
     /// The integer sums of each row's values, for every 16 columns, in the layout of `sums`.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
@@ -39,7 +39,7 @@ static NOTHING: Int8SuperBlock =
     Int8SuperBlock { values: [0; SUPER_BLOCK], sums: [0; 16], scales: [0.0; 8] };
 
 impl Int8Tile {
-    /// Fills the tile with up to 16 rows.
+    /// Fills the tile with a super-block of each of up to 16 rows of activations.
     pub(crate) fn fill<'a>(&mut self, rows: impl Iterator<Item = &'a Int8SuperBlock>) {
         let mut all = [&NOTHING; SIDE];
         all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
@@ -120,7 +120,7 @@ mod turned {
         }
     }
 
-    /// Loads 64 bytes of each row.
+    /// Loads 64 bytes of each row's super-block, starting at byte `at`.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn sixty_four_bytes(rows: [&Int8SuperBlock; SIDE], at: usize) -> [__m512i; SIDE] {

@@ -33,7 +33,7 @@ const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 /// The sums of a super-block's blocks, for two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
-/// The plan for formats with blocks of 32 weights.
+/// The [`Plan`] (method of multiplying) for formats with blocks of 32 weights.
 pub(super) struct Blocks<F>(PhantomData<F>);
 
 impl<F: Format> Plan for Blocks<F> {
@@ -62,7 +62,7 @@ impl<F: Format> Plan for Blocks<F> {
     }
 }
 
-/// Computes the products of `blocks` blocks, then scales their sums.
+/// Multiplies `blocks` blocks of both panels by `x`, then scales their sums and adds them to `out`.
 #[inline(always)]
 fn add<F: Format, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -104,7 +104,7 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     }
 }
 
-/// Prefetches an eighth of the data that is needed next.
+/// Prefetches an eighth of the data in `soon`. `block` is the index of the eighth.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     if let Some(Soon { x, outputs }) = soon {
@@ -117,9 +117,9 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     }
 }
 
-/// Computes the sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`.
-/// Tile `X` holds the activations. Neighbouring blocks use different tiles, so that neither waits
-/// for the other.
+/// Multiplies block `block` of two panels by 16 rows of activations. The sums are left in tiles `A`
+/// and `B`, one for each panel. Tile `X` holds the activations. Neighbouring blocks use different
+/// tiles, so that they don't wait for each other.
 #[inline(always)]
 fn multiply<const A: usize, const B: usize, const X: usize, U: Unit>(
     unit: &mut U,
@@ -144,8 +144,9 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
     unit.store::<B>(second);
 }
 
-/// Scales the sums of a row's blocks and adds them to its outputs. The order of additions is the
-/// same as in the other AVX-512 kernels, for any number of rows: see `avx512/fours.rs`.
+/// Scales the sums of all blocks of row `row` of panel `h`, and adds them to the row's outputs,
+/// `out`. The order of additions is the same as in the other AVX-512 kernels, for any number of
+/// rows: see `avx512/fours.rs`.
 ///
 /// Processes one row at a time. A version with four rows at a time was slower.
 #[inline(always)]

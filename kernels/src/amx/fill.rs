@@ -20,7 +20,7 @@ use crate::{
     input::{BLOCK, SUPER_BLOCK},
 };
 
-/// Stores eight blocks of row `i`.
+/// Stores eight unpacked blocks as row `i` of `panel`, after subtracting the format's offset.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
@@ -57,7 +57,7 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
 }
 
-/// Stores up to eight blocks of row `i` whose codes are already bytes.
+/// Stores up to eight blocks, whose codes are already bytes, as row `i` of `panel`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
@@ -77,7 +77,7 @@ pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8
     }
 }
 
-/// Stores the scales of row `i`. `scales` contains each of them twice.
+/// Stores the scales of row `i`. `scales` contains each scale twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
@@ -85,7 +85,7 @@ fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
-/// Stores block `block` of row `i`, which is 32 columns.
+/// Stores `codes`, the 32 columns of block `block`, in row `i` of `panel`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
@@ -94,7 +94,8 @@ fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
 }
 
-/// Stores a block of row `i`. The block's codes are in the format's order.
+/// Multiplies the codes of a block of 256 weights by their scales, and stores the products as row
+/// `i` of `panel`. The codes are in the format's order.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperBlock) {
@@ -154,7 +155,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
 /// A format with its own order of columns in an unpacked block.
 pub(super) trait Ordered: Folded {
     const ORDER: &'static Order;
-    /// Offset at which each lane of each vector is stored in the tiles, for the first row.
+    /// For each vector and each of its lanes, the offset in the panel at which row 0 is stored.
     const PLACES: [[usize; 4]; 4] = {
         let (mut places, mut lane) = ([[0; 4]; 4], 0);
         while lane < 16 {
@@ -166,7 +167,7 @@ pub(super) trait Ordered: Folded {
     };
 }
 
-/// Stores vector `v` of row `i`.
+/// Stores `bytes`, which is vector `v` of row `i`, in `codes`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store<F: Ordered>(codes: &mut [u8; SIDE * SUPER_BLOCK], i: usize, v: usize, bytes: __m512i) {

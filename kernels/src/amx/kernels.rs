@@ -24,7 +24,7 @@ use crate::{
     prefetch::prefetch,
 };
 
-/// Returns the kernel for a type and a number of rows of activations.
+/// Returns this rung's kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     if rows < FROM {
         return avx512::kernel(tensor_type, rows);
@@ -45,7 +45,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     }
 }
 
-/// Unpacks rows one by one, with 512-bit instructions.
+/// A [`Source`] that unpacks rows one by one, with 512-bit instructions.
 struct Unpacked<R>(R);
 
 impl<R: Fn(&mut Panel, usize, &[u8])> Source for Unpacked<R> {

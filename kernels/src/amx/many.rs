@@ -28,15 +28,15 @@ impl Outputs {
     const ZEROS: Self = Self([[[0.0; SIDE]; SIDE]; 2]);
 }
 
-/// A method of multiplying 256 columns.
+/// A method of multiplying 256 columns of weights by activations.
 pub(super) trait Plan {
     const SHAPES: Shapes;
     /// Scratch memory that is reused from tile to tile.
     type Space;
     const SPACE: Self::Space;
 
-    /// Multiplies each of two panels by a tile of activations, and adds the products to the
-    /// outputs. The panels and the tile have `blocks` blocks of 32 columns.
+    /// Multiplies each of two panels by a tile of activations, and adds the products to `out`. The
+    /// panels and the tile have `blocks` blocks of 32 columns.
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],
@@ -48,8 +48,8 @@ pub(super) trait Plan {
     );
 }
 
-/// The data that is needed next, if any. It is prefetched a few cache lines at a time during other
-/// work, because a core can have only about a dozen loads of cache lines in flight.
+/// The data that is needed next. It is prefetched a few cache lines at a time during other work,
+/// because a core can have only about a dozen loads of cache lines in flight.
 #[derive(Clone, Copy)]
 pub(super) struct Soon<'a> {
     pub(super) x: &'a Int8Tile,
@@ -117,7 +117,8 @@ fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
     unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
 }
 
-/// Writes the outputs of `there` rows of activations, starting at row `first`.
+/// Writes `outputs` to columns `cols` of `tile`, for `there` rows of activations, starting at row
+/// `first`.
 #[inline(always)]
 fn write<V: Sixteen>(
     outputs: &Outputs,

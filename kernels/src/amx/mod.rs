@@ -53,7 +53,7 @@ pub use self::{
     tiles::multiply_in_place,
 };
 
-/// Minimum number of rows of activations for which the unit is faster than `vpdpbusd`. A tile with
-/// fewer than 16 rows takes as long as a full one.
+/// Minimum number of rows of activations for which the matrix unit is faster than the vector
+/// instruction `vpdpbusd`. A tile with fewer than 16 rows takes as long as a full one.
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) const FROM: usize = 12;

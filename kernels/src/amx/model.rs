@@ -3,7 +3,7 @@
 
 use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 
-/// The eight tiles.
+/// The model of a matrix unit: its eight tiles.
 #[derive(Debug)]
 pub(crate) struct Model {
     /// The shapes of the tiles, or `None` before they are configured and after they are released.
@@ -24,7 +24,8 @@ impl Model {
         self.shapes.expect("tiles have shapes before they are used").0[tile]
     }
 
-    /// Multiplies tiles. `weight` converts a byte of tile `a` to a number.
+    /// Adds the product of tiles `a` and `b` to tile `c`. `weight` converts a byte of tile `a` to a
+    /// number.
     fn multiply(&mut self, [c, a, b]: [usize; 3], weight: impl Fn(u8) -> i32) {
         let [(rows, width), (a_rows, depth), (b_rows, b_width)] =
             [c, a, b].map(|tile| self.shape(tile));

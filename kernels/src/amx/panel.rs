@@ -33,9 +33,9 @@ impl Panel {
     };
 }
 
-/// Unpacks weights.
+/// A way to unpack weights.
 pub(crate) trait Source {
-    /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// Also prefetches the bytes that are `ahead` bytes after these.
+    /// Unpacks 16 rows of weights into `panel`. `rows` are the bytes of 256 columns of each row, or
+    /// of all remaining columns. Also prefetches the bytes that are `ahead` bytes after `rows`.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -12,15 +12,15 @@ use std::{fmt, sync::OnceLock};
 /// `TINY_LLM_AMX=hidden`, `TINY_LLM_AMX=refused`.
 pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
 
-/// Why the unit is not used.
+/// The reason why the matrix unit is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor has no unit, or a hypervisor hides it.
+    /// The processor has no matrix unit, or a hypervisor hides it.
     Absent,
-    /// The system does not save the unit's tiles.
+    /// The system does not save the matrix unit's tiles when it switches threads.
     NotSaved,
-    /// The system refused to let this process use the unit. Holds the number that Linux returned, a
-    /// negative error number.
+    /// The system refused to let this process use the matrix unit. Holds the negative error number
+    /// that Linux returned.
     Refused(i64),
     /// This program doesn't know how to ask this operating system for permission.
     UnknownSystem,
@@ -42,16 +42,16 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns whether there is a unit and the system permits its use. Asks the system once per
+/// Returns whether there is a matrix unit and the system permits its use. Asks the system once per
 /// process.
 pub(super) fn granted() -> bool {
     state().is_ok()
 }
 
-/// Returns whether the unit can be used.
+/// Returns `Ok` if this process can use the matrix unit.
 ///
 /// # Errors
-/// If the unit can't be used. The error is the reason.
+/// If the process can't use the unit. The error is the reason.
 pub fn state() -> Result<(), Refusal> {
     static STATE: OnceLock<Result<(), Refusal>> = OnceLock::new();
     *STATE.get_or_init(|| {
@@ -60,8 +60,8 @@ pub fn state() -> Result<(), Refusal> {
     })
 }
 
-/// Asks the system for permission if `shown` is `Ok`. If `pretended` names a result, returns that
-/// result instead.
+/// Asks the system for permission with `request` if `shown` is `Ok`. If `pretended` is `hidden` or
+/// `refused`, returns an error without asking.
 fn ask(
     pretended: Option<&str>,
     shown: Result<(), Refusal>,
@@ -74,7 +74,7 @@ fn ask(
     }
 }
 
-/// Checks whether the processor reports a unit, and whether the system saves its tiles.
+/// Checks that the processor reports a matrix unit, and that the system saves its tiles.
 fn shown() -> Result<(), Refusal> {
     use std::arch::x86_64::*;
     // Bits in EDX of leaf 7: tiles, and products of bytes.
@@ -101,7 +101,7 @@ fn saved() -> u64 {
     unsafe { std::arch::x86_64::_xgetbv(0) }
 }
 
-/// Asks Linux for permission to use the unit.
+/// Asks Linux for permission to use the matrix unit.
 #[cfg(target_os = "linux")]
 fn request() -> Result<(), Refusal> {
     const ARCH_PRCTL: i64 = 158;

@@ -13,7 +13,7 @@ use crate::{
     unpacked::{Unpacked, unpack_row},
 };
 
-/// Unpacks blocks of this type.
+/// A [`Source`] that unpacks blocks of the given type.
 pub(super) struct Plain(pub(super) TensorType);
 
 impl Source for Plain {

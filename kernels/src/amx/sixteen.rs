@@ -10,7 +10,7 @@ pub(super) trait Sixteen: Copy {
     /// Returns `x` in all 16 elements.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
-    /// Converts integers, rounded to nearest.
+    /// Converts integers to floats, rounded to nearest.
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
@@ -23,9 +23,9 @@ pub(super) trait Sixteen: Copy {
     fn times(self, b: Self) -> Self;
     /// Computes `self · b + c`, rounded once.
     fn times_plus(self, b: Self, c: Self) -> Self;
-    /// Prefetches data that will be needed soon.
+    /// Prefetches the value `soon`.
     fn fetch<T>(soon: &T);
-    /// Transposes 16 rows.
+    /// Returns `rows` transposed.
     fn turned(rows: &[[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE];
 }
 

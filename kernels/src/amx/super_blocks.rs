@@ -83,14 +83,14 @@ pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     }
 }
 
-/// The lower and upper sums of each part of a block.
+/// For each part of a block, the sums of the products' lower bytes and of their upper bytes.
 type BlockSums = [[Sums; 2]; 4];
 
 /// Activations in the layout that [`multiply`] expects: in the order of [`place`] for
 /// [`Fold::Bytes`], and in their original order for other folds.
 type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
-/// The plan for formats with blocks of 256 weights.
+/// The [`Plan`] (method of multiplying) for formats with blocks of 256 weights.
 pub(super) struct SuperBlocks<F>(PhantomData<F>);
 
 impl<F: Folded> Plan for SuperBlocks<F> {
@@ -130,7 +130,8 @@ fn arrange(x: &Int8Tile, to: &mut Arranged) {
     }
 }
 
-/// Computes the sums of a block: two panels times 16 rows of activations.
+/// Multiplies a block of each row of two panels by 16 rows of activations, and stores the results
+/// in `sums`.
 #[inline(always)]
 fn multiply<F: Folded, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -184,7 +185,7 @@ fn multiply<F: Folded, V: Sixteen, U: Unit>(
     }
 }
 
-/// Prefetches a quarter of the data that is needed next.
+/// Prefetches a quarter of the data in `soon`. `quarter` is its index.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
     if let Some(Soon { x, outputs }) = soon {
@@ -195,8 +196,8 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
     }
 }
 
-/// Scales the sums of a block and adds them to the outputs. The order of additions is the same as
-/// in the other AVX-512 kernels, for any number of rows.
+/// Scales the sums of a block of each row of `panel`, and adds them to `out`. The order of
+/// additions is the same as in the other AVX-512 kernels, for any number of rows.
 #[inline(always)]
 fn scale<F: Folded, V: Sixteen>(
     sums: &BlockSums,

@@ -97,7 +97,7 @@ fn input(
     x
 }
 
-/// Computes all tiles of the output. The last one is smaller than the others.
+/// Computes the output with `kernel`, in tiles of 64 columns. The last tile may be smaller.
 fn outputs(weight: &Matrix, x: &Input, kernel: impl Fn(&mut Tile<'_, f32>) + Sync) -> Vec<f32> {
     let mut out = vec![f32::NAN; x.rows * weight.rows];
     let team: Team = Team::new(2);
@@ -105,7 +105,7 @@ fn outputs(weight: &Matrix, x: &Input, kernel: impl Fn(&mut Tile<'_, f32>) + Syn
     out
 }
 
-/// Computes the output with the plan and the model.
+/// Computes the output with the format's plan and the model of the matrix unit.
 fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
     macro_rules! each {
         ($($format:ident: $plan:ident;)*) => {

@@ -17,22 +17,22 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// Creates the unit. Its tiles must be configured before use.
+    /// Gives access to the processor's matrix unit. Its tiles must be configured before use.
     ///
     /// # Panics
-    /// If the processor has no such unit, or the system does not let this process use it.
+    /// If the processor has no matrix unit, or the system does not let this process use it.
     pub(super) fn new() -> Self {
         assert!(permission::granted(), "tiles that may be used");
         Self { shapes: Shapes::of(ROW) }
     }
 }
 
-/// Multiplies tiles without loading or storing any, to measure the unit's highest rate. Each turn
-/// multiplies four pairs of tiles. Returns the number of operations. The product of two bytes
-/// counts as two, a multiplication and an addition.
+/// Multiplies four pairs of tiles `turns` times, without loading or storing a tile, to measure the
+/// unit's highest rate. Returns the number of operations. The product of two bytes counts as two, a
+/// multiplication and an addition.
 ///
 /// # Panics
-/// If there is no unit, or it may not be used.
+/// If there is no matrix unit, or this process may not use it.
 #[must_use]
 pub fn multiply_in_place(turns: usize) -> usize {
     let mut unit = Tiles::new();

@@ -10,7 +10,7 @@ pub(crate) const SIDE: usize = 16;
 pub(crate) struct Shapes(pub(crate) [(usize, usize); 8]);
 
 impl Shapes {
-    /// Returns the shapes for products of this many columns:
+    /// Returns the shapes of the tiles for products of `columns` columns:
     ///
     /// - Tiles 0 to 3 hold sums of 16 rows of weights times 16 rows of activations.
     /// - Tiles 4 and 5 hold weights. Each row of a tile is a row of weights, in the file's order.
@@ -21,7 +21,7 @@ impl Shapes {
         Self([sums, sums, sums, sums, weights, weights, activations, activations])
     }
 
-    /// Returns the bytes that `ldtilecfg` reads.
+    /// Returns the shapes in the layout that the instruction `ldtilecfg` reads.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const fn bytes(&self) -> [u8; ROW] {
         let mut bytes = [0; ROW];
@@ -39,7 +39,7 @@ impl Shapes {
     }
 }
 
-/// The operations of the unit. A tile's number is a const parameter, because it is part of the
+/// The operations of a matrix unit. A tile's number is a const parameter, because it is part of the
 /// instruction.
 ///
 /// On processors without a matrix unit, `Model` implements these operations in plain Rust.
@@ -47,10 +47,10 @@ pub(crate) trait Unit {
     /// Sets the shapes of all tiles.
     fn configure(&mut self, shapes: &Shapes);
 
-    /// Sets a tile to zeros.
+    /// Sets tile `T` to zeros.
     fn zero<const T: usize>(&mut self);
 
-    /// Fills a tile with rows that begin `stride` bytes apart.
+    /// Fills tile `T` with rows of `from`, which begin `stride` bytes apart.
     ///
     /// # Panics
     /// If the rows are not within `from`.
@@ -63,7 +63,7 @@ pub(crate) trait Unit {
     /// Like [`Unit::dot`], with unsigned bytes in `A`.
     fn dot_unsigned<const C: usize, const A: usize, const B: usize>(&mut self);
 
-    /// Stores a tile of sums.
+    /// Stores tile `T`, which holds sums, in `to`.
     fn store<const T: usize>(&mut self, to: &mut Sums);
 
     /// Releases the tiles. Until then, the system saves them at every context switch.

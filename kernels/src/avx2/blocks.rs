@@ -14,9 +14,9 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// Adds the products of up to eight blocks and a super-block to the first lane of `sum`.
-/// `products(b, p)` must multiply block `b` by 32 activations `p` and return the products' sums in
-/// eight lanes.
+/// Multiplies up to eight blocks by a super-block of activations, and adds the products to the
+/// first lane of `sum`. `products(b, p)` must multiply block `b` by 32 activations `p` and return
+/// the products' sums in eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(
@@ -41,8 +41,8 @@ pub(super) fn dot<F: Format, const BYTES: usize>(
     add_pairs(sum, in_pairs(both), &Scales::of::<F, BYTES>(blocks, x))
 }
 
-/// Returns the sums of the even blocks in the lower half, and the sums of the odd blocks in the
-/// upper half. Each element of `both` has four sums of an even block, then four of the next block.
+/// Adds up the four sums of each of eight blocks. Each element of `both` has the sums of an even
+/// block, then those of the next block. The result has the even blocks in the lower half.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
@@ -50,7 +50,8 @@ pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
     _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d))
 }
 
-/// Factors and offsets of the sums of eight blocks, with the even blocks in the lower half.
+/// Factors and offsets of the sums of eight blocks. Each register has the even blocks in its lower
+/// half.
 pub(super) struct Scales {
     /// Scales of the weights times scales of the activations.
     factors: __m256,
@@ -95,7 +96,7 @@ impl Scales {
     }
 }
 
-/// Adds the products of eight blocks to the first lane of `sum`.
+/// Scales `products`, one sum for each of eight blocks, and adds them to the first lane of `sum`.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m128 {

@@ -24,7 +24,7 @@ use crate::{
 
 /// Number of weight rows that are multiplied at once, one for each lane.
 const ROWS: usize = 8;
-/// Number of registers for the codes of a block.
+/// Number of registers for the codes of a block of each of eight rows.
 pub(super) const COLUMNS: usize = BLOCK / 4;
 /// Maximum number of rows of activations whose sums are kept at a time.
 pub(super) const CHUNK: usize = 64;
@@ -41,8 +41,8 @@ pub(super) const fn depth(highest: u8) -> usize {
 
 /// A block of each of eight rows of weights.
 pub(super) struct Columns<const PLANES: usize> {
-    /// One plane of codes, or two: their lower and their upper four bits. Register `k` of a plane
-    /// holds columns `4k…4k + 3`.
+    /// One plane of whole codes, or two planes: the lower and the upper four bits of each code.
+    /// Register `k` of a plane holds columns `4k…4k + 3`.
     pub(super) codes: [[__m256i; COLUMNS]; PLANES],
     pub(super) scales: __m256,
     /// Minimums. Unused in a format with an offset.
@@ -72,8 +72,8 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
 }
 
 /// Computes a tile of the output, eight rows of weights at a time. `blocks(rows)` must return a
-/// function that unpacks block `b` of these rows. At the end of the tile, there may be fewer than
-/// eight rows.
+/// function that unpacks block `b` of these rows. At the end of the tile, `rows` may be fewer than
+/// eight.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn each_eight<F: Format, const PLANES: usize, U: Fn(usize) -> Columns<PLANES>>(
@@ -169,7 +169,8 @@ fn unpack<F: Format, const BYTES: usize, const PLANES: usize>(
     }
 }
 
-/// Adds to `sum` the products of a block of each row and block `b` of a super-block.
+/// Multiplies a block of each of eight rows by block `b` of `x`. Returns `sum` plus the scaled
+/// products.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn add<F: Format, const PLANES: usize>(
@@ -209,8 +210,8 @@ fn add<F: Format, const PLANES: usize>(
     }
 }
 
-/// Multiplies registers of codes by groups of four activations, and adds the pairs of products in
-/// 16 bits.
+/// Multiplies each register of `codes` by its four activations in `quads`. Adds up the pairs of
+/// products of all registers in 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn add_pairs(codes: &[__m256i], quads: &[[i8; 4]]) -> __m256i {

@@ -63,9 +63,9 @@ pub(super) fn blocks<F: Format, const WIDE: usize, const PLANES: usize>(
 
 /// Everything in eight blocks of 256 weights except their codes, with one lane per row.
 pub(super) struct Heads {
-    /// The factor by which scales are multiplied.
+    /// The factor of each row, by which its scales are multiplied.
     pub(super) d: __m256,
-    /// The factor by which minimums are multiplied.
+    /// The factor of each row, by which its minimums are multiplied.
     pub(super) dmin: __m256,
     /// Scales as pairs of equal numbers, one register for every 16 weights. In formats with a scale
     /// for 32 weights, there is one register for every 32, and only the first eight are used.
@@ -120,8 +120,8 @@ pub(super) fn super_blocks<F: Format, const WIDE: usize>(
     }
 }
 
-/// Multiplies codes by activations `32j…32j + 31` and by their integer scales, and returns the sum
-/// for each row.
+/// Multiplies codes by activations `32j…32j + 31` and by the codes' integer scales, and returns the
+/// sum for each row.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn products<F: Format>(
@@ -145,7 +145,8 @@ fn products<F: Format>(
     sum
 }
 
-/// Scales a block's sums of products, subtracts its minimums, and adds the result to `sum`.
+/// Scales `products`, the sums of a block of each row, subtracts the blocks' minimums, and adds the
+/// result to `sum`.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn finish(sum: &mut Lanes, heads: &Heads, x: &Int8SuperBlock, products: __m256i) {
@@ -160,7 +161,7 @@ fn finish(sum: &mut Lanes, heads: &Heads, x: &Int8SuperBlock, products: __m256i)
     store(sum, total);
 }
 
-/// Converts the eight half-precision numbers at byte `AT` to f32.
+/// Converts the half-precision numbers of eight rows, which begin at byte `AT` of `block`, to f32.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves<const AT: usize>(block: &[u8]) -> __m256 {

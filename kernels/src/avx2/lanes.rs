@@ -80,7 +80,7 @@ pub(super) fn sum(x: __m256) -> f32 {
 }
 
 /// Returns the half-precision numbers at byte `AT` of up to eight blocks as f32: first those of the
-/// even blocks, then those of the odd blocks. Missing blocks give zeros.
+/// even blocks, then those of the odd blocks. Returns 0 for missing blocks.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
@@ -96,7 +96,7 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
 }
 
 /// Returns the powers of two with which up to eight blocks begin, each divided by two: first those
-/// of the even blocks, then those of the odd blocks. Missing blocks give zeros.
+/// of the even blocks, then those of the odd blocks. Returns 0 for missing blocks.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
@@ -128,7 +128,7 @@ pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {
     _mm256_or_si256(codes, _mm256_and_si256(set, _mm256_set1_epi8(16)))
 }
 
-/// Returns the `N` bytes at `at`.
+/// Returns the `N` bytes of `block` that begin at byte `at`.
 #[inline(always)]
 pub(super) fn part<const N: usize>(block: &[u8], at: usize) -> &[u8; N] {
     block[at..].first_chunk().expect("N bytes")

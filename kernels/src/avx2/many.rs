@@ -15,7 +15,7 @@ const CHUNK: usize = 256;
 
 /// Computes a tile of the output. See [`Kernel`](crate::Kernel). `head` must unpack everything in a
 /// block except its codes, `codes` must load the bytes of one half of a block, and `split` must
-/// convert them to 128 codes.
+/// convert these bytes to 128 codes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(

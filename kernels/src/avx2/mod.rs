@@ -31,11 +31,11 @@ use tiny_llm_formats::gguf::TensorType;
 pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, input::SUPER_BLOCK};
 
-/// Minimum number of rows of activations for which the kernels `many`, which unpack several rows of
-/// weights side by side, are faster than the kernels `few`.
+/// Minimum number of rows of activations for which the kernels `many` are faster than the kernels
+/// `few`. The kernels `many` unpack several rows of weights side by side.
 const MANY: usize = 3;
 
-/// Returns the kernel for a type and a number of rows of activations.
+/// Returns the AVX2 kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     let pair: (Kernel, Kernel) = match tensor_type {
         TensorType::F32 => (float::f32, float::f32),

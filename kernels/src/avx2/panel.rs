@@ -65,8 +65,8 @@ impl Panel {
     }
 
     /// Fills the panel with a block of 256 weights of each of 16 rows. `codes` must load the bytes
-    /// of one half of a block, and `split` must convert them to 128 codes, after they are
-    /// transposed.
+    /// of one half of a block. `split` must convert these bytes, after they are transposed, to 128
+    /// codes.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn fill<F: Format, const BYTES: usize, const PARTS: usize>(
@@ -156,7 +156,7 @@ pub(super) fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Stores one pair for each of eight rows, starting at row `8 · half`.
+/// Stores `pairs`, one for each of eight rows, in `row`, starting at index `8 · half`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {

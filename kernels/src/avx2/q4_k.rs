@@ -1,5 +1,5 @@
 //! `Q4_K`: a byte holds two codes. Scales and minimums have 6 bits. If a learner has written a
-//! kernel for a few rows of activations, it replaces the one here.
+//! kernel for a few rows of activations, that kernel replaces `few`.
 
 use std::arch::x86_64::*;
 
@@ -39,8 +39,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// Returns eight scales as i16, in both halves of a register, and eight minimums as i16. Each
-/// minimum is in two neighbouring lanes, because it is multiplied by two sums of 16 activations.
+/// Unpacks eight scales and eight minimums to i16. The first register has the scales in both
+/// halves. The second has each minimum in two neighbouring lanes, because it is multiplied by two
+/// sums of 16 activations.
 ///
 /// # Safety
 /// The machine must have AVX2 and FMA.
@@ -53,7 +54,7 @@ pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {
     (_mm256_broadcastsi128_si256(scales), _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(mins, mins)))
 }
 
-/// Unpacks the first 16 bytes of a block of `Q4_K` or `Q5_K`.
+/// Unpacks the scales, the minimums and their factors of a block of `Q4_K` or `Q5_K`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
@@ -85,8 +86,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// Returns the low nibbles of 32 bytes, then their high nibbles, then the same for another 32
-/// bytes.
+/// Returns the low nibbles of `first`, then its high nibbles, then the same for `second`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {
@@ -111,7 +111,8 @@ pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// Unpacks the first 16 bytes of a block of `Q4_K` or `Q5_K` of each of eight rows.
+/// Unpacks the scales, the minimums and their factors of a block of `Q4_K` or `Q5_K` of each of
+/// eight rows.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn heads(block: &[u8]) -> Heads {

@@ -1,5 +1,5 @@
 //! `Q8_0`: codes are signed bytes. If a learner has written a kernel for a few rows of activations,
-//! it replaces the one here.
+//! that kernel replaces `few`.
 
 use std::arch::x86_64::*;
 

@@ -71,7 +71,7 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
     }
 }
 
-/// Returns eight codes, each multiplied by the scale.
+/// Returns eight codes, each multiplied by `scale`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widen(scale: __m256, codes: &[u8; LANES]) -> __m256 {

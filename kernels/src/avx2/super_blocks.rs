@@ -23,9 +23,10 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// Multiplies a block by a super-block and by both scales, and adds the result to the first lane of
-/// `sum`. Products are added as integers and rounded once, so their order doesn't matter.
-/// `codes(half)` must return the 128 codes of the block's first half (0) or second half (1).
+/// Multiplies a block by a super-block of activations and by the scales of both, and adds the
+/// result to the first lane of `sum`. Products are added as integers and rounded once, so their
+/// order doesn't matter. `codes(half)` must return the 128 codes of the block's first half (0) or
+/// second half (1).
 ///
 /// The sum of two products is at most 2 · 63 · 127, which fits in i16.
 #[inline]

@@ -24,8 +24,8 @@ use crate::{
 /// Size in bytes of eight blocks of the longest format.
 const LONGEST: usize = 8 * 24;
 
-/// Multiplies blocks of `BYTES` bytes, whose codes begin at byte `HEAD`; see
-/// [`Kernel`](crate::Kernel).
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). A block has `BYTES` bytes, and its
+/// codes begin at byte `HEAD`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(

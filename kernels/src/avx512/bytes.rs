@@ -86,7 +86,8 @@ impl Activations {
         Self { values, starts, scales: same_for_all(eights::scales(x)) }
     }
 
-    /// Adds the products with eight blocks of four rows of weights to `sums`.
+    /// Multiplies the activations by eight blocks of each of four rows of weights. Returns `sums`
+    /// plus the scaled products.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
     fn times(&self, rows: [&[u8; EIGHT]; STREAMS], sums: __m128) -> __m128 {

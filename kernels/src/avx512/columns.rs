@@ -1,4 +1,4 @@
-//! Eight unpacked blocks of 32 columns in four vectors, from which panels are made.
+//! Eight unpacked blocks of 32 columns in four vectors. A panel is filled from them.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ pub(super) const COLUMNS: Columns = {
     columns
 };
 
-/// Eight unpacked blocks.
+/// Eight unpacked blocks of 32 columns.
 pub(crate) struct Eight {
     /// Unsigned codes, in the order of [`COLUMNS`].
     pub(crate) codes: [__m512i; 4],

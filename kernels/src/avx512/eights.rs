@@ -10,7 +10,7 @@ use crate::input::Int8SuperBlock;
 /// in the second.
 pub(super) type Eights<T> = [T; 2];
 
-/// Copies the number of each block to all four rows.
+/// Copies the number of each of eight blocks to all four rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
@@ -20,7 +20,7 @@ pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
     [_mm512_permutexvar_ps(first, numbers), _mm512_permutexvar_ps(second, numbers)]
 }
 
-/// Converts half-precision numbers to f32: four for each block, block after block.
+/// Converts half-precision numbers to f32: four for each of eight blocks, block after block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
@@ -71,8 +71,8 @@ pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     later
 }
 
-/// Adds eight blocks of each row to the row's sum. `minimums` are the minimums of the weights, and
-/// the sums of activations by which they are multiplied.
+/// Scales the products of eight blocks of each row, and adds them to the row's sum. `minimums` are
+/// the minimums of the weights, and the scaled sums of activations by which they are multiplied.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eight(

@@ -18,9 +18,9 @@ fn floats(halves: __m512i) -> __m512i {
 }
 
 impl Panel {
-    /// Stores two codes from each of 64 transposed bytes per row. The low nibbles are vector `low`
-    /// of the format's unpacked vectors, and the high nibbles are vector `high`. `columns` is the
-    /// order of the unpacked vectors.
+    /// Stores two codes from each of 64 bytes per row. `bytes` are already transposed. In the
+    /// format's order, `columns`, the low nibbles are vector `low`, and the high nibbles are vector
+    /// `high`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_nibbles(
@@ -37,8 +37,8 @@ impl Panel {
         }
     }
 
-    /// Stores two codes from each of 16 transposed bytes per row, for a block of 32. The first half
-    /// of the block is in the low nibbles.
+    /// Stores the codes of block `block`, two from each of 16 bytes per row. `bytes` are already
+    /// transposed. The first 16 columns are in the low nibbles.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_nibbles(&mut self, block: usize, bytes: [__m512i; 4]) {
@@ -50,7 +50,7 @@ impl Panel {
         }
     }
 
-    /// Unpacks the first 16 bytes of blocks of `Q4_K` or `Q5_K`.
+    /// Unpacks the scales, the minimums and their factors of blocks of `Q4_K` or `Q5_K`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_sub_blocks<const BYTES: usize>(&mut self, rows: &Whole<'_, BYTES>) {
@@ -75,7 +75,7 @@ impl Panel {
         self.factors.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
     }
 
-    /// Stores the half-precision scale of a block, which is at byte `at`.
+    /// Stores the scale of block `block`, the half-precision number at byte `at` of each row.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_scale<const BYTES: usize>(
@@ -90,7 +90,7 @@ impl Panel {
 }
 
 impl Factors {
-    /// Unpacks the scales and minimums of blocks of `Q4_K` or `Q5_K`: three words of each row.
+    /// Unpacks the scales and minimums of blocks of `Q4_K` or `Q5_K` from three words of each row.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_six_bits(&mut self, [scales, minimums, last]: [__m512i; 3]) {
@@ -116,8 +116,8 @@ impl Factors {
         }
     }
 
-    /// Stores scales, one for every 16 columns, which are the signed bytes of four words of each
-    /// row.
+    /// Converts the 16 signed bytes in four words of each row to floats, and stores them as scales,
+    /// one for every 16 columns.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_signed_bytes(&mut self, words: [__m512i; 4]) {

@@ -72,8 +72,9 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each result has its own vector of sums, and is added up from the first
-/// element to the last, so it does not depend on the other rows.
+/// Computes the dot products of four rows of weights and `N` rows of activations. Each has its own
+/// vector of sums, and its elements are added from the first to the last. So it does not depend on
+/// the other rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn dot<const BYTES: usize, const N: usize>(

@@ -13,15 +13,15 @@ use crate::{blocks::mxfp4::ABOVE_ZERO, streams::STREAMS};
 /// Size of a block of `MXFP4` in bytes.
 pub(super) const BYTES: usize = TensorType::MXFP4.block_bytes();
 
-/// Looks up the values of 4-bit codes.
+/// Returns the entry of [`ABOVE_ZERO`] for each 4-bit code in `numbers`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn looked_up(numbers: __m512i) -> __m512i {
     _mm512_shuffle_epi8(load_lanes([&ABOVE_ZERO; 4]), numbers)
 }
 
-/// Returns powers of two, each divided by two. Their exponents are in the lowest byte of each
-/// 32-bit number. The other bytes are ignored.
+/// Returns `2^(e−127) / 2` for each exponent `e`, which is the lowest byte of a 32-bit number. The
+/// other bytes are ignored.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn halves_of_powers(exponents: __m512i) -> __m512 {

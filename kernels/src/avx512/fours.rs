@@ -40,7 +40,7 @@ pub(super) fn add_eights(v: [__m256i; STREAMS]) -> __m128i {
     _mm_add_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes))
 }
 
-/// Returns the sum of a 256-weight block of each row, rounded part by part.
+/// Returns, for each row, the sum of a 256-weight block's products, rounded part by part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn total(products: [__m512i; STREAMS]) -> __m128 {

@@ -20,10 +20,10 @@ use crate::streams::STREAMS;
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 
-/// The indices of the 32-bit numbers to pick from three windows.
+/// The indices of the 32-bit numbers to pick from three windows of 64 bytes.
 struct Picked {
     from_two: [i32; 16],
-    /// Mask of the numbers to pick from the third window instead.
+    /// Mask of the numbers to pick from the third window. The others are in the first two windows.
     others: u16,
     from_third: [i32; 16],
 }
@@ -113,8 +113,8 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         Self(_mm512_mask_permutexvar_epi32(two, picked.others, index, window(2)))
     }
 
-    /// Returns the fifth bits: of the first sixteen codes of blocks 0 to 3 and of blocks 4 to 7,
-    /// then of the other sixteen codes.
+    /// Returns the fifth bits of codes 0 to 15, for blocks 0 to 3 and for blocks 4 to 7, then those
+    /// of codes 16 to 31.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn bits(self) -> [u64; 4] {
@@ -128,7 +128,7 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         *black_box(&stored)
     }
 
-    /// Returns the half-precision numbers at byte `AT` of each block.
+    /// Returns the half-precision numbers at byte `AT` of eight blocks of each of four rows.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn numbers<const AT: usize>([a, b, c, d]: [Self; STREAMS]) -> Eights<__m512> {

@@ -36,8 +36,8 @@ pub(super) struct Place {
     pub(super) tokens: usize,
 }
 
-/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `fill` is called with the bytes of
-/// 256 columns of each row, or of all remaining columns.
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). `fill` must unpack 16 rows into a
+/// panel. It receives the bytes of 256 columns of each row, or of all remaining columns.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format>(
@@ -84,8 +84,8 @@ pub(super) fn super_block_bytes(weight: &Matrix) -> usize {
     SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes()
 }
 
-/// Computes a tile of the output. `fill` must unpack the 16 rows of weights at a place, 256 columns
-/// of each, or all remaining columns.
+/// Computes a tile of the output. `fill` must unpack the weights at a [`Place`] into a panel: 16
+/// rows of 256 columns, or of all remaining columns.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn each_panel<F: Format>(

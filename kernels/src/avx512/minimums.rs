@@ -9,8 +9,8 @@ use crate::{
     input::{Int8SuperBlock, SUPER_BLOCK},
 };
 
-/// Returns sums of 16 or of 32 activations each, in pairs of 16 bits, in the order of a panel's
-/// minimums.
+/// Returns the sums of activations by which minimums are multiplied, each of 16 or of 32
+/// activations. They are packed in pairs of 16 bits, in the order of a panel's minimums.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; 8]; N] {
@@ -30,7 +30,8 @@ pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32
     pairs
 }
 
-/// Returns, for each row, the sum of its minimums times sums of activations.
+/// Returns, for each of `N` rows of activations, `Σ minimums · sums of activations` of 16 rows of
+/// weights.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vnni")]
 pub(super) fn minimums<F: Format, const N: usize>(

@@ -85,7 +85,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
 }
 
 /// Returns the kernel for a type whose weights are in the layout of [`repack`](crate::repack), or
-/// `None` if the type has none.
+/// `None` if the type has no such kernel.
 pub(crate) fn repacked(tensor_type: TensorType) -> Option<Kernel> {
     Some(match tensor_type {
         TensorType::Q4_0 => q4_0::repacked,

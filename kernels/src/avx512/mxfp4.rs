@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of bytes of a block before the codes.
+/// Number of bytes before the codes in a block.
 const HEAD: usize = 1;
 
 /// Multiplies weights by a few rows of activations.

@@ -16,7 +16,8 @@ pub(crate) struct Order {
     /// For each vector, the two groups of 64 columns from which the vector is taken. Each group is
     /// given as the index of its first column.
     from: [[usize; 2]; 4],
-    /// For each vector, the indices of the 64-bit numbers to take from these two groups.
+    /// For each vector, the indices of the 64-bit numbers to pick from its two groups of columns,
+    /// `from`.
     numbers: [[i64; 8]; 4],
     /// Which group of four neighbouring columns each 32-bit number of the unpacked vectors holds.
     pub(super) columns: Columns,
@@ -69,12 +70,12 @@ impl Order {
         order
     }
 
-    /// Returns the piece in a lane. Lanes are numbered across all vectors.
+    /// Returns the index of the piece in lane `lane`. Lanes are numbered across all four vectors.
     pub(crate) const fn piece(&self, lane: usize) -> usize {
         self.columns[4 * lane] / 4
     }
 
-    /// Returns activations in this order.
+    /// Returns the activations of `x` in this order.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn arrange(&self, x: &Int8SuperBlock) -> [__m512i; 4] {

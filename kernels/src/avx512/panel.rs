@@ -16,7 +16,8 @@ use crate::{
 
 /// Number of rows of weights in a panel.
 pub(super) const LANES: usize = 16;
-/// 256 unpacked columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
+/// 256 unpacked columns of a row of weights. In formats with blocks of 32 columns, a weight is
+/// `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     /// Unsigned codes, one byte each, in the order of the format's [`Columns`].
@@ -43,7 +44,7 @@ pub(super) struct Whole<'a, const BYTES: usize> {
 }
 
 impl<'a> Rows<'a> {
-    /// Returns the next super-block of each row, or `None` if the rows have fewer bytes left.
+    /// Returns the first `BYTES` bytes of each row, or `None` if the rows are shorter.
     #[inline]
     pub(super) fn whole<const BYTES: usize>(&self) -> Option<Whole<'a, BYTES>> {
         let mut rows = [&[0; BYTES]; LANES];
@@ -80,7 +81,7 @@ pub(super) struct Soon {
 }
 
 impl Soon {
-    /// Prefetches a line.
+    /// Prefetches line `line` of the data.
     #[inline(always)]
     pub(super) fn fetch(self, line: usize) {
         let at = line % LANES * self.apart + line / LANES * self.sixteen_apart;
@@ -126,7 +127,8 @@ impl Panel {
         Self { codes: [zero; SUPER_BLOCK / 4], factors: Factors::zeros(), rows: [[zero; LANES]; 6] }
     }
 
-    /// Unpacks 16 rows and transposes them.
+    /// Unpacks 16 rows with `unpack`, and transposes them. `columns` is the order of the unpacked
+    /// codes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn fill(

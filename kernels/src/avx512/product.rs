@@ -31,7 +31,8 @@ pub(super) fn add<'x, F: Format, const N: usize>(
     }
 }
 
-/// Like [`add`], for formats with blocks of 32 columns. There are `blocks` of them, at most eight.
+/// Like [`add`], for formats with blocks of 32 columns. `blocks` is the number of blocks, at most
+/// eight.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 fn add_blocks<F: Format, const N: usize>(

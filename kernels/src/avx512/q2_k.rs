@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// The order of columns: a vector holds 32 columns of each half.
+/// The order of columns: a vector holds 32 columns of each half of a block.
 pub(crate) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
 /// Multiplies weights by a few rows of activations.

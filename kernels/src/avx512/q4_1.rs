@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{blocks::q4_1::BYTES, format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of bytes of a block before its codes.
+/// Number of bytes before the codes in a block.
 const HEAD: usize = 4;
 
 /// Multiplies weights by a few rows of activations.

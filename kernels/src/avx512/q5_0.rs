@@ -18,7 +18,7 @@ use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
-/// Number of bytes of a block before the codes.
+/// Number of bytes before the codes in a block.
 const HEAD: usize = 6;
 
 /// Multiplies weights by a few rows of activations.

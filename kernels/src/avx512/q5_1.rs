@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{blocks::q5_1::BYTES, format::Q5_1, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of bytes of a block before its codes.
+/// Number of bytes before the codes in a block.
 const HEAD: usize = 8;
 
 /// Multiplies weights by a few rows of activations.

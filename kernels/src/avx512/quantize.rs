@@ -7,7 +7,7 @@ use crate::{
     int8::{self, each_super_block},
 };
 
-/// Quantizes one row, with the same result as the course's scalar function.
+/// Quantizes the row `x` into `super_blocks`, with the same result as the course's scalar function.
 ///
 /// # Safety
 /// The machine must have the instructions of

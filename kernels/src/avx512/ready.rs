@@ -7,12 +7,13 @@ use std::mem::MaybeUninit;
 /// Maximum number of super-blocks of activations that are prepared at a time.
 pub(super) const STRETCH: usize = 16;
 
-/// Up to [`STRETCH`] prepared super-blocks.
+/// Up to [`STRETCH`] prepared super-blocks of a row of activations.
 pub(super) struct Ready<A> {
     /// Storage. Only the first `written` elements are initialised.
     room: [MaybeUninit<A>; STRETCH],
     written: usize,
-    /// The row of activations to which the super-blocks belong, and the index of the first.
+    /// The row of activations to which the super-blocks belong, and the index of the first
+    /// super-block.
     whose: Option<(usize, usize)>,
 }
 
@@ -21,8 +22,8 @@ impl<A: Copy> Ready<A> {
         Self { room: [const { MaybeUninit::uninit() }; STRETCH], written: 0, whose: None }
     }
 
-    /// Returns the super-blocks of row `t`, starting at super-block `first`. If they aren't stored,
-    /// takes them from `all`.
+    /// Returns the super-blocks of row `t`, starting at super-block `first`. If they aren't stored
+    /// yet, stores those of `all`.
     #[inline(always)]
     pub(super) fn of(&mut self, t: usize, first: usize, all: impl Iterator<Item = A>) -> &[A] {
         if self.whose != Some((t, first)) {

@@ -23,10 +23,10 @@ use crate::{
 /// Maximum number of rows of activations that are multiplied without panels.
 const FEW: usize = 4;
 
-/// Computes a tile of the output. See [`Kernel`](crate::Kernel). A block of each of sixteen rows
-/// has `WIDE` bytes. `set(factors, i, block)` must unpack everything in these blocks except the
-/// codes, into places for block `i` of a super-block. `code(block, i)` must unpack the codes of
-/// columns 4i to 4i + 3.
+/// Computes a tile of the output. See [`Kernel`](crate::Kernel). One block of each of sixteen rows,
+/// side by side, takes `WIDE` bytes. `set(factors, i, block)` must unpack everything in these
+/// blocks except the codes, into places for block `i` of a super-block. `code(block, i)` must
+/// unpack the codes of columns 4i to 4i + 3.
 ///
 /// # Panics
 /// If the matrix isn't repacked for AVX-512, or the tile doesn't start at a multiple of sixteen

@@ -37,7 +37,7 @@ pub(super) fn word<const AT: usize>(block: &[u8], i: usize) -> __m512i {
     load64(part(block, AT + 64 * i))
 }
 
-/// Returns the low nibbles of all bytes, or the high ones if `high` is 1.
+/// Returns the low nibble of each byte if `high` is 0, or the high nibble if it is 1.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn nibble(bytes: __m512i, high: usize) -> __m512i {
@@ -45,7 +45,8 @@ pub(super) fn nibble(bytes: __m512i, high: usize) -> __m512i {
     _mm512_and_si512(moved, _mm512_set1_epi8(15))
 }
 
-/// Converts the sixteen half-precision numbers at byte `AT` to f32.
+/// Converts the half-precision numbers of sixteen rows, which begin at byte `AT` of `block`, to
+/// f32.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn halves<const AT: usize>(block: &[u8]) -> __m512i {
@@ -53,7 +54,7 @@ pub(super) fn halves<const AT: usize>(block: &[u8]) -> __m512i {
 }
 
 impl Factors {
-    /// Unpacks the first 16 bytes of blocks of `Q4_K` or `Q5_K`.
+    /// Unpacks the scales, the minimums and their factors of blocks of `Q4_K` or `Q5_K`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_sub_blocks(&mut self, block: &[u8]) {

@@ -49,10 +49,10 @@ fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
 pub(super) struct Activations {
     /// Activations in the order of [`codes`].
     values: [__m512i; 4],
-    /// The amount that the offset subtracts from each block, in the first two of the block's four
-    /// numbers.
+    /// The amount that the codes' offset subtracts from each block's sum. It is in the first two of
+    /// the block's four numbers.
     starts: Eights<__m512i>,
-    /// The sums of activations by which minimums are multiplied.
+    /// The scaled sums of activations by which minimums are multiplied.
     totals: Eights<__m512>,
     scales: Eights<__m512>,
 }
@@ -101,7 +101,8 @@ impl Activations {
         products
     }
 
-    /// Adds the products with eight blocks of four rows of weights to `sums`.
+    /// Multiplies the activations by eight blocks of each of four rows of weights. Returns `sums`
+    /// plus the scaled products.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
     pub(super) fn add<F: Format, const BYTES: usize, const HEAD: usize>(

@@ -136,7 +136,7 @@ impl Heads {
     }
 }
 
-/// Returns the 16-bit sums of every 32 activations, in every lane.
+/// Returns the 16-bit sums of every 32 activations, copied to every lane.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 fn sums_of_32(x: &Int8SuperBlock) -> __m512i {

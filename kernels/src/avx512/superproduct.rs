@@ -32,8 +32,8 @@ pub(super) const fn chain<F: Format>() -> usize {
     chain
 }
 
-/// Returns the order in which sums are added. Sums that the kernels for a few rows add in the same
-/// part are neighbours.
+/// Returns the order in which sums are added. Sums that belong to the same part in the kernels for
+/// a few rows are neighbours.
 const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     match F::PER_SCALE {
         32 => [0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -144,8 +144,8 @@ pub(super) fn finish<F: Format, const N: usize>(
     }
 }
 
-/// Returns the amount that the offset subtracts from each sum of products, which is the same in all
-/// rows.
+/// Returns the amount that the offset subtracts from each sum of products. It is the same for all
+/// rows of weights.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn starts<F: Format, const N: usize>(

@@ -8,8 +8,9 @@ use super::{
     panel::{LANES, Whole},
 };
 
-/// Loads 64 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
-/// Also prefetches 16 lines of the data that will be needed soon, starting at line `first`.
+/// Loads 64 bytes of each row, starting at byte `at`, and transposes them: vector `i` holds bytes
+/// 4i to 4i + 3 of all rows. Also prefetches 16 lines of the data that will be needed soon,
+/// starting at line `first`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned<const BYTES: usize>(
@@ -25,7 +26,8 @@ pub(super) fn turned<const BYTES: usize>(
     transpose(v)
 }
 
-/// Loads 16 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
+/// Loads 16 bytes of each row, starting at byte `at`, and transposes them: vector `i` holds bytes
+/// 4i to 4i + 3 of all rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned_heads<const BYTES: usize>(rows: &Whole<'_, BYTES>, at: usize) -> [__m512i; 4] {

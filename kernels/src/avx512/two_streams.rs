@@ -1,6 +1,6 @@
-//! Repacked weights times a few rows of activations. Memory bandwidth is the limit, and a core reads
-//! memory faster as a few long streams than as many short ones. So a tile's rows of weights are
-//! divided into two halves, each of which is read from its first byte to its last.
+//! Repacked weights times a few rows of activations. Memory bandwidth is the limit, and a core
+//! reads memory faster as a few long streams than as many short ones. So a tile's rows of weights
+//! are divided into two halves, each of which is read from its first byte to its last.
 //!
 //! In memory order, sums that are added to the same total are far apart, so several totals are
 //! accumulated at the same time. The totals are added in the order that [`fours`](super::fours)
@@ -23,8 +23,8 @@ use crate::{
     prefetch::prefetch,
 };
 
-/// Multiplies by up to `N` rows of activations. `set` and `code` unpack weights, as in the file
-/// `side_by_side.rs`.
+/// Computes a tile of the output for up to `N` rows of activations. `set` and `code` must unpack
+/// weights, as for `multiply` in `side_by_side.rs`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few<F: Format, const WIDE: usize, const N: usize>(
@@ -66,7 +66,8 @@ pub(super) fn few<F: Format, const WIDE: usize, const N: usize>(
     }
 }
 
-/// Adds up to eight blocks of 32 columns of both halves to `out`.
+/// Multiplies up to eight blocks of 32 columns of both halves of a tile by `x`, and adds the
+/// products to `out`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn add_blocks<F: Format, const WIDE: usize, const N: usize>(
@@ -112,7 +113,8 @@ fn add_blocks<F: Format, const WIDE: usize, const N: usize>(
     }
 }
 
-/// Adds a block of 256 columns of both halves to `out`.
+/// Multiplies a block of 256 columns of both halves of a tile by `x`, and adds the products to
+/// `out`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn add_super_block<F: Format, const WIDE: usize, const N: usize>(

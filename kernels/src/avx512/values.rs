@@ -24,7 +24,7 @@ pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, 
     }
 }
 
-/// Computes the sums of the first `N` queries, and returns `N`.
+/// Computes the weighted sums of the values for the first `N` queries, and returns `N`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum<const N: usize>(

@@ -8,23 +8,23 @@ use super::lanes::{load64_or_zeros, sixteen_bits};
 /// The bytes of eight blocks of `BYTES` each. The codes of a block begin at byte `HEAD`.
 pub(super) struct Blocks<'b, const BYTES: usize, const HEAD: usize>(pub(super) &'b [u8]);
 
-/// The indices of the words to pick from three windows.
+/// The indices of the 16-bit words to pick from three windows of 64 bytes.
 struct Words {
     /// Indices into the first two windows.
     from_two: [i16; 32],
-    /// Mask of the words to pick from the third window instead.
+    /// Mask of the words to pick from the third window. The others are in the first two windows.
     others: u32,
     from_third: [i16; 32],
 }
 
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
-    /// Number of blocks whose heads and first halves of codes fit in a window.
+    /// Number of blocks whose head and first half of the codes fit in a window.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
     /// Offset of the third window. If the window is moved by 8 bytes, it ends at the end of the
     /// last block.
     const THIRD: usize = 8 * BYTES - 72;
 
-    /// Returns the windows, all moved by `from` bytes.
+    /// Returns the three windows of 64 bytes, all moved by `from` bytes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     fn windows(&self, from: usize) -> [__m512i; 3] {
@@ -40,7 +40,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         ]
     }
 
-    /// Sets index `i` to the word at byte `at` of block `block`.
+    /// Returns `words` with index `i` set to the word at byte `at` of block `block`.
     const fn with(mut words: Words, i: usize, block: usize, at: usize) -> Words {
         let byte = block * BYTES + at;
         if block < Self::PER_WINDOW {
@@ -54,7 +54,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     }
 
-    /// Picks eight bytes of codes of each block.
+    /// The indices of the words that hold eight bytes of codes of each block.
     const CODES: Words = {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 32 {
@@ -64,8 +64,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     };
 
-    /// Picks each block's first word, twice. Then picks two more words of each block: one at byte
-    /// `at`, and one `step` bytes after it.
+    /// Returns the indices of each block's first word, twice, then of two more words of each block:
+    /// one at byte `at`, and one `step` bytes after it.
     const fn heads(at: usize, step: usize) -> Words {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 16 {

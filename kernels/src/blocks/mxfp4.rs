@@ -15,10 +15,10 @@ use tiny_llm_formats::gguf::TensorType;
 pub const BYTES: usize = 1 + 16;
 const _: () = assert!(BYTES == TensorType::MXFP4.block_bytes());
 
-/// Twice the values of the 16 codes.
+/// The values of the 16 codes, each times two.
 pub const TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// Twice the values of the 16 codes, plus [`OFFSET`], so that none is negative.
+/// The values of the 16 codes, each times two, plus [`OFFSET`], so that none is negative.
 pub const ABOVE_ZERO: [u8; 16] = {
     let (mut above, mut i) = ([0; 16], 0);
     while i < 16 {
@@ -45,8 +45,8 @@ pub fn half_of_scale(e: u8) -> f32 {
     f32::from_bits(if e < 2 { 0x0020_0000 << e } else { u32::from(e - 1) << 23 })
 }
 
-/// Converts a block of a Hugging Face checkpoint, which stores neighbouring codes in one byte and
-/// the scale separately.
+/// Converts a block of a Hugging Face checkpoint to this layout. The checkpoint stores neighbouring
+/// codes in one byte, and the scale separately.
 #[must_use]
 pub fn from_neighbours(scale: u8, codes: &[u8; 16]) -> [u8; BYTES] {
     let code = |i: usize| if i.is_multiple_of(2) { codes[i / 2] & 15 } else { codes[i / 2] >> 4 };

@@ -2,9 +2,9 @@
 
 use half::f16;
 
-/// Returns the nearest integer, ties to even, for `|x| < 2²²`. After 1.5 · 2²³ is added, an f32 has
-/// no bits left for a fraction. `round_ties_even` would be a function call unless the compiler may
-/// use an instruction for it.
+/// Returns the integer nearest to `x`, ties to even, for `|x| < 2²²`. After 1.5 · 2²³ is added, an
+/// f32 has no bits left for a fraction. `round_ties_even` would be a function call unless the
+/// compiler may use an instruction for it.
 #[must_use]
 pub fn nearest(x: f32) -> f32 {
     const NO_FRACTION: f32 = 12_582_912.0;
@@ -30,7 +30,7 @@ pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
 }
 
 /// Like [`share`], for scales of either sign: converts them to integers in `−half..half` with a
-/// common factor `d`, so that the one of largest magnitude becomes `−half`.
+/// common factor `d`, so that the scale with the largest magnitude becomes `−half`.
 #[must_use]
 pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]) {
     let half = f32::from(half);
@@ -39,8 +39,8 @@ pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]
     (f16::from_f32(d).to_f32(), numbers)
 }
 
-/// Returns the number of largest magnitude, with its sign. If several have that magnitude, returns
-/// the first. Returns 0 for an empty slice.
+/// Returns the element of `x` with the largest magnitude, including its sign. If several have that
+/// magnitude, returns the first. Returns 0 for an empty slice.
 #[must_use]
 pub fn largest_magnitude(x: &[f32]) -> f32 {
     x.iter().fold(0f32, |largest, &x| if x.abs() > largest.abs() { x } else { largest })

@@ -154,7 +154,8 @@ struct Half {
     scales: float32x4_t,
     /// The sum of each block's activations, as integers, times [`Blocks::OFFSET`].
     offsets: float32x4_t,
-    /// The sum of each block's activations, times their scale. Minimums are multiplied by it.
+    /// The sum of each block's activations, times their scale. Minimums of weights are multiplied
+    /// by this product.
     minimums: float32x4_t,
 }
 
@@ -167,7 +168,8 @@ impl<const N: usize> Products<N> {
         Self { at, own, acc: [zero; N], sums: [none; 4], before: none }
     }
 
-    /// Multiplies the next four blocks of each row by half a super-block, and adds the products.
+    /// Multiplies the next four blocks of each row by the first half (`half` is 0) or the second
+    /// half (1) of `x`, and adds the products to the row's sums.
     ///
     /// # Safety
     /// The machine must have the instructions of `M`. There must be four more blocks of each row.
@@ -196,7 +198,7 @@ impl<const N: usize> Products<N> {
         }
     }
 
-    /// Like [`Products::add`], for one row.
+    /// Like [`Products::add`], for row `s` only.
     ///
     /// # Safety
     /// As for [`Products::add`].

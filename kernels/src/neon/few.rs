@@ -9,8 +9,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Computes a tile of the output. `dot` multiplies the blocks of one super-block (at most `BLOCKS`)
-/// by activations and by both scales.
+/// Computes a tile of the output. `dot` must multiply at most `BLOCKS` blocks by a super-block of
+/// activations and by the scales of both, and return the products added in four lanes.
 ///
 /// # Safety
 /// The processor must have NEON.

@@ -8,13 +8,13 @@ use std::arch::{aarch64::*, asm};
 
 /// A way to multiply signed bytes.
 pub trait Multiply {
-    /// Adds 16 products to `sums`, four to each lane.
+    /// Adds the 16 products of `codes` and `values` to `sums`, four to each lane.
     ///
     /// # Safety
     /// The machine must have the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
 
-    /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values
+    /// Adds 16 products to `sums`. Lane `i` receives the products of codes `4i … 4i + 3` and values
     /// `4 LANE … 4 LANE + 3`, which are the same for all lanes.
     ///
     /// # Safety

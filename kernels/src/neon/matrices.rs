@@ -14,8 +14,8 @@ use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 /// Multiplies two rows of weights by two rows of activations at a time.
 pub(super) struct Matrices;
 
-/// See [`Unit::Columns`]. Eight values of one row of activations and eight of another are stored
-/// side by side.
+/// Super-blocks of four rows of activations, see [`Unit::Columns`]. Eight values of one row and
+/// eight of another are stored side by side.
 #[repr(C, align(64))]
 pub(super) struct Columns {
     values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],

@@ -52,8 +52,8 @@ use self::{
 };
 use crate::{Kernel, MANY, rung::Rung};
 
-/// Returns the rung's kernel for a type and a number of rows of activations, or `None` if it has
-/// none.
+/// Returns the kernel of `rung` for a type and a number of rows of activations, or `None` if `rung`
+/// is not a NEON rung.
 pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let many = rows >= MANY;
     match rung {

@@ -19,8 +19,8 @@ use crate::{
 pub(super) const ROWS: usize = 8;
 /// Number of rows of activations that are multiplied by a panel at once.
 pub(super) const COLUMNS: usize = 4;
-/// Maximum number of rows of activations for which a panel is unpacked once. Likewise, activations
-/// are arranged once for [`PANELS`] panels.
+/// Maximum number of rows of activations that are multiplied each time a panel is unpacked.
+/// Likewise, activations are arranged once for [`PANELS`] panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
@@ -36,7 +36,7 @@ pub(super) struct Panel {
     pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
 }
 
-/// An unpacked super-block of one row.
+/// An unpacked super-block of one row of weights.
 #[repr(C, align(64))]
 pub(super) struct Row {
     codes: [[i8; 16]; SUPER_BLOCK / 16],
@@ -49,7 +49,7 @@ pub(super) struct Row {
 pub(super) struct Shape {
     /// Number of weights per scale: 16 or 32.
     pub(super) step: usize,
-    /// Whether there are minimums.
+    /// Whether the format has minimums.
     pub(super) minimums: bool,
     /// Whether activations have one scale per 32 values instead of one per super-block.
     pub(super) blocks: bool,
@@ -60,7 +60,7 @@ pub(super) trait Unpack {
     const SHAPE: Shape;
     /// Size in bytes of a super-block of 256 weights.
     const SUPER_BLOCK_BYTES: usize;
-    /// Unpacks a super-block.
+    /// Unpacks `super_block` into `row`.
     ///
     /// # Safety
     /// The machine must have NEON.
@@ -201,7 +201,7 @@ fn fill<U: Unit, F: Unpack>(
     }
 }
 
-/// Unpacks blocks of 32 weights.
+/// Implements [`Unpack`] for a format with blocks of 32 weights.
 pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
 
 impl<F: Blocks> Unpack for OfBlocks<F> {
@@ -239,7 +239,7 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
     }
 }
 
-/// Unpacks blocks of 256 weights.
+/// Implements [`Unpack`] for a format with blocks of 256 weights.
 pub(super) struct OfSuperBlocks<F>(std::marker::PhantomData<F>);
 
 /// Implements [`Unpack`] for a format of [`SuperBlocks`]. This is a macro, because `N` is a
@@ -303,8 +303,8 @@ fn unpack_super_block<F: SuperBlocks<N>, const N: usize>(super_block: &[u8], row
     }
 }
 
-/// Returns the sums of a super-block's activations times their scale, by which minimums are
-/// multiplied.
+/// Returns the sum of every `step` activations, times their scale. Minimums are multiplied by these
+/// sums.
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn scaled_sums(x: &Int8SuperBlock, step: usize) -> [f32; SUPER_BLOCK / SUM] {

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 
-/// Multiplies panels with [`Multiply`].
+/// A [`Unit`] that multiplies panels with [`Multiply`].
 pub(super) struct Vectors<M>(PhantomData<M>);
 
-/// See [`Unit::Columns`].
+/// Super-blocks of four rows of activations, see [`Unit::Columns`].
 pub(super) struct Columns<'x> {
     super_blocks: [&'x Int8SuperBlock; COLUMNS],
     sums: [[f32; SUPER_BLOCK / SUM]; COLUMNS],
@@ -116,8 +116,9 @@ impl<M: Multiply> Unit for Vectors<M> {
     }
 }
 
-/// Adds the products of four codes of each row of weights and four activations of each row of
-/// activations.
+/// Multiplies four codes of each row of weights by four activations of each row of activations, and
+/// adds the results to `products`. Of the columns `16 · sixteen` to `16 · sixteen + 15`, it uses
+/// group `LANE` of four.
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.

@@ -19,8 +19,8 @@ impl Blocks for Q4_0 {
     }
 }
 
-/// Returns the low and the high nibbles of 16 bytes in each of four blocks. The bytes begin `FIRST`
-/// bytes after the beginning of the block.
+/// Returns the low and the high nibbles of 16 bytes in each of four blocks. The 16 bytes begin at
+/// byte `FIRST` of the block.
 ///
 /// # Safety
 /// There must be four blocks at `four`.

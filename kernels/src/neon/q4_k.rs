@@ -34,7 +34,7 @@ impl SuperBlocks<2> for Q4K {
     }
 }
 
-/// Unpacks eight scales, and eight minimums in the lanes of a register.
+/// Unpacks eight scales into an array, and eight minimums into the lanes of a register.
 #[inline(always)]
 #[must_use]
 pub fn scales_and_mins(packed: &[u8; 12]) -> ([i16; 8], int16x8_t) {

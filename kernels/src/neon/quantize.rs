@@ -8,7 +8,7 @@ use crate::{
     int8::{self, each_super_block},
 };
 
-/// Quantizes one row, with the same result as the course's scalar function.
+/// Quantizes the row `x` into `super_blocks`, with the same result as the course's scalar function.
 #[target_feature(enable = "neon")]
 pub(crate) fn quantize_activations(
     x: &[f32],

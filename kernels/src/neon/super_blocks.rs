@@ -18,7 +18,7 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// Type of a block.
     type Block;
 
-    /// Whether `d` equals `e`.
+    /// Whether the factors `d` and `e` are equal.
     const ONE_FACTOR: bool = false;
 
     /// Returns a row's blocks.
@@ -30,14 +30,14 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// The machine must have NEON.
     unsafe fn head(block: &Self::Block) -> Head;
 
-    /// Calls `each` with all codes, 32 at a time: `each(i, codes)` gets codes `32i … 32i + 31`.
+    /// Calls `each` with all codes, 32 at a time: `each(i, codes)` receives codes `32i … 32i + 31`.
     ///
     /// # Safety
     /// The machine must have NEON.
     unsafe fn codes(block: &Self::Block, each: impl FnMut(usize, [int8x16_t; 2]));
 }
 
-/// The scales of a block.
+/// Everything in a block except its codes.
 pub(super) struct Head {
     /// `d` and `e` in the first two lanes.
     pub(super) factors: float32x4_t,

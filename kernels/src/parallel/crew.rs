@@ -47,11 +47,11 @@ struct Shared {
     job: UnsafeCell<Option<Job>>,
 }
 
-/// The value of one worker in the count of workers that may still enter.
+/// What one worker adds to the gate's count of workers that may still enter.
 const ROOM: u64 = 1;
-/// The value of one worker in the count of workers that are inside.
+/// What one worker adds to the gate's count of workers that are inside.
 const INSIDE: u64 = 1 << 16;
-/// The value of one worker in the count of workers that sleep.
+/// What one worker adds to the gate's count of workers that sleep.
 const ASLEEP: u64 = 1 << 32;
 /// Flag: the caller is sleeping until no worker is inside.
 const WAITING: u64 = 1 << 48;
@@ -60,7 +60,7 @@ const PANICKED: u64 = 1 << 49;
 /// Flag: the workers must end.
 const QUIT: u64 = 1 << 50;
 
-/// The maximum value of each count.
+/// The maximum value of each count in the gate.
 const MOST: u64 = INSIDE - 1;
 
 fn count(gate: u64, unit: u64) -> u64 {
@@ -107,7 +107,7 @@ impl Crew {
         self.workers.len()
     }
 
-    /// Wakes sleeping workers before the next job.
+    /// Wakes sleeping workers, so that they are awake when the next job begins.
     pub(super) fn enter(&self) {
         if let Some(mut turn) = self.turn() {
             self.wake(self.shared.gate.load(Ordering::Relaxed), turn.state.1.wanted());

@@ -30,8 +30,8 @@ use self::{
 /// the team busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
-    /// See [`Team::jobs`]. The type is the standard library's and not from [`sync`], because no
-    /// thread relies on the value.
+    /// The number that [`Team::jobs`] returns. The type is the standard library's and not from
+    /// [`sync`], because no thread relies on the value.
     jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
@@ -112,7 +112,7 @@ impl<S: Schedule> Team<S> {
     }
 
     /// Divides the tiles among all threads: calls `work` exactly once for each tile, with the
-    /// tile's number.
+    /// tile's index.
     fn share(&self, cut: Cut, work: impl Fn(usize) + Sync) {
         let n = cut.count();
         let turn = if self.crew.len() == 0 || n < 2 {

@@ -21,7 +21,7 @@ impl Cut {
         self.rows.div_ceil(self.tile.0) * self.across()
     }
 
-    /// Returns the number of tiles per row of tiles.
+    /// Returns the number of tiles from the left edge to the right edge.
     fn across(&self) -> usize {
         self.width.div_ceil(self.tile.1)
     }
@@ -32,7 +32,7 @@ impl Cut {
         (top..self.rows.min(top + down), left..self.width.min(left + right))
     }
 
-    /// Returns the number of the tile with these rows and columns.
+    /// Returns the index of the tile with these rows and columns.
     ///
     /// # Panics
     /// If there is no such tile.
@@ -69,13 +69,15 @@ impl Claims {
         self.0[..words].iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Takes tile `i`. Returns false if it was already taken. If several threads try, one succeeds.
+    /// Takes tile `i`. Returns false if it was already taken. If several threads try, only one
+    /// succeeds.
     pub(super) fn take(&self, i: usize) -> bool {
         let bit = 1 << (i % 64);
         self.0[i / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// Returns the first of `n` tiles that has not been taken, or `None` if all have been taken.
+    /// Returns the index of the first of `n` tiles that has not been taken, or `None` if all have
+    /// been.
     pub(super) fn untaken(&self, n: usize) -> Option<usize> {
         (0..n).find(|i| self.0[i / 64].load(Ordering::Relaxed) & 1 << (i % 64) == 0)
     }

@@ -21,7 +21,7 @@ const SLOTS: usize = 16;
 const CONTEXT: usize = 4096;
 const VOCABULARY: usize = 4;
 
-/// Returns zeros as logits. Reports a time of `step` for each pass, plus 1 for each row.
+/// A model whose logits are zeros. It reports that a pass takes `step`, plus 1 for each row.
 #[derive(Default)]
 struct Nothing {
     step: f64,
@@ -74,8 +74,8 @@ fn request(prompt: usize, max_new_tokens: usize) -> Request {
     }
 }
 
-/// Submits a prompt of 1,000 tokens while `readers` requests decode. Returns the most rows in a
-/// step, and the number of steps until the prompt's first token.
+/// Submits a prompt of 1,000 tokens while `readers` other requests decode. Returns the maximum
+/// number of rows in a step, and the number of steps until the long prompt's first answer token.
 fn beside_a_prompt(
     readers: usize,
     step: f64,
@@ -107,8 +107,8 @@ fn beside_a_prompt(
     (most, steps)
 }
 
-/// If a step costs only its rows, three times the time is three times the rows. A step in which
-/// every slot decodes has 16.
+/// Here, the time of a step is its number of rows. So a gap of 3 allows three times as many rows as
+/// a usual step has. A step in which all 16 slots decode has 16 rows.
 #[test]
 fn gap_limits_the_rows_of_a_step() {
     // Without a gap, the whole prompt is computed between two tokens.
@@ -124,8 +124,8 @@ fn gap_limits_the_rows_of_a_step() {
     assert_eq!(beside_a_prompt(7, 0.0, Some(16), Some(3)), (16, 112));
 }
 
-/// If each step has a fixed cost, more rows fit into three times its time, or into twice the time
-/// of a step in which every slot decodes.
+/// With a fixed cost per step, the gap allows more rows than without. The limit is three times a
+/// usual step's time, or twice the time of a step in which every slot decodes, if that is less.
 #[test]
 fn gap_uses_nearly_all_rows_that_fit() {
     for step in [1.0, 16.0, 100.0] {
@@ -147,11 +147,11 @@ fn gap_uses_nearly_all_rows_that_fit() {
     }
 }
 
-/// Readers, the most rows in a step, and the steps until the first token, as in `load.md`.
+/// Number of readers, maximum rows in a step, and steps until the first token, as in `load.md`.
 const BOOK: [(usize, (u64, u64)); 4] =
     [(1, (34, 33)), (3, (40, 28)), (7, (47, 26)), (15, (48, 31))];
 
-/// While no request decodes, the gap does not apply.
+/// While no request decodes, `EngineOptions::gap` does not limit the rows of a step.
 #[test]
 fn prompts_alone_are_computed_in_one_step() {
     let mut engine = engine(16.0, None, Some(3));

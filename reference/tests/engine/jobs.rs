@@ -37,7 +37,7 @@ fn model(layers: usize) -> Model {
     .unwrap()
 }
 
-/// Returns the number of jobs in one pass of `rows` sequences.
+/// Returns the number of jobs in one pass with a row for each of `rows` sequences.
 fn jobs(model: &Model, rows: usize) -> u64 {
     let layers = model.layers.len();
     let shape = CacheShape { layers, sequences: 16, kv_heads: 5, capacity: 8, head_dim: 64 };
@@ -53,8 +53,8 @@ fn jobs(model: &Model, rows: usize) -> u64 {
     plan.team.jobs()
 }
 
-/// With a job for each matrix, and one to quantize each input of several rows, a layer would have
-/// 8, 12, 12 and 19 jobs.
+/// With one job per matrix, and one more to quantize each input that has several rows, a layer
+/// would need 8, 12, 12 and 19 jobs for the four numbers of rows below.
 #[test]
 fn a_layer_has_few_barriers() {
     let (one, two) = (model(1), model(2));

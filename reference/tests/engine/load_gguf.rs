@@ -309,7 +309,7 @@ fn missing_unknown_and_misshapen_tensors_are_rejected() {
     changed(&turned).refused(&["blk.0.ffn_up.weight", "expected"]);
 }
 
-/// Matrices point into the bytes of the file.
+/// The model's matrices must point into the bytes of the file.
 #[test]
 fn nothing_is_copied() {
     let (fixtures, name) = case("llama");

@@ -43,7 +43,7 @@ const CONTEXT: usize = 128;
 const SLOTS: usize = 4;
 /// The stop token.
 const STOP: u32 = 2;
-/// The first token with a text. The tokens before it have an empty text.
+/// The id of the first token with a text. Tokens with lower ids have an empty text.
 const FIRST_TEXT: u32 = 300;
 
 struct Random(Rng);
@@ -131,7 +131,7 @@ impl World {
     }
 }
 
-/// A request and its options.
+/// A request, whether its answer must be JSON, and its other options.
 struct Spec {
     request: Request,
     json: bool,
@@ -176,7 +176,7 @@ fn requests(random: &mut Random) -> Vec<Spec> {
 
 type Answer = (Vec<u32>, FinishReason);
 
-/// Returns the answer of a request alone, on a dense cache without a budget or drafts.
+/// Returns the answer that a request gets alone, on a dense cache without a budget or drafts.
 fn alone(world: &World, spec: &Spec) -> Answer {
     let dense = DenseCache::new(world.shape(), world.kind);
     let mut engine = world.engine(InParts::new(dense), 1, None);
@@ -191,7 +191,7 @@ fn alone(world: &World, spec: &Spec) -> Answer {
     (tokens, end.expect("it has ended"))
 }
 
-/// Proposes the known answers, with some wrong tokens. For guests, proposes arbitrary tokens.
+/// Proposes each request's known answer with some wrong tokens, or arbitrary tokens without one.
 struct Known {
     texts: BTreeMap<u64, Vec<u32>>,
     random: Random,
@@ -209,7 +209,7 @@ impl Proposer for Known {
     }
 }
 
-/// Counts of events in all schedules so far.
+/// Counts of events in all schedules so far, to show that each kind of event occurred.
 #[derive(Debug, Default)]
 struct Met {
     preempted: u64,
@@ -221,7 +221,7 @@ struct Met {
     cancelled: usize,
 }
 
-/// Settings of one schedule.
+/// Settings of one schedule, which is one run of all requests.
 struct Schedule {
     name: String,
     budget: Option<usize>,
@@ -229,7 +229,7 @@ struct Schedule {
     threads: usize,
 }
 
-/// Runs the requests in an engine, and compares each answer with the one that it gets alone.
+/// Runs the requests `all` in one engine, and compares the answers with `expected`.
 fn drive<C: EngineCache>(
     world: &World,
     (all, expected): (&[Spec], &[Answer]),

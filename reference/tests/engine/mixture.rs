@@ -86,7 +86,7 @@ fn requests(model: &MixtureModel, rng: &mut Rng) -> Vec<Request> {
     lengths.iter().enumerate().map(request).collect()
 }
 
-/// Returns the answers to `requests`, each of which is submitted at its step.
+/// Submits each of the `requests` at the step that it is paired with. Returns the answers.
 fn answers<C: EngineCache>(
     model: &Arc<MixtureModel>,
     cache: C,

@@ -19,16 +19,16 @@ use tiny_llm_reference::week2::{
     rows::Row,
 };
 
-/// Pages of `page` positions, each with the keys and values of every head and layer. They are
-/// allocated on demand, from the end, so neighbours in a sequence are not neighbours in memory.
+/// A cache in pages of `page` positions of every layer and head. Pages are allocated on demand,
+/// last one first, so the pages of a sequence are not in order in memory.
 struct PagedCache {
     shape: CacheShape,
     page: usize,
-    /// `[pages, layers, H, page, D]`
+    /// `[pages, layers, H, page, D]`, like `values`.
     keys: Vec<f16>,
     values: Vec<f16>,
     free: Vec<usize>,
-    /// Pages of each sequence, in order.
+    /// For each sequence: its pages, in order.
     tables: Vec<Vec<usize>>,
     lengths: Vec<usize>,
 }

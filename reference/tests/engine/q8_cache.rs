@@ -41,7 +41,7 @@ fn cells(position: usize, layer: usize, head_dim: usize) -> [Vec<f32>; 2] {
     })
 }
 
-/// Writes positions `from..POSITIONS` of a sequence.
+/// Writes the positions from `from` up to `POSITIONS` of a sequence.
 fn fill(cache: &mut impl KvCache, sequence: usize, from: usize) {
     let head_dim = cache.shape().head_dim;
     for position in from..POSITIONS {
@@ -53,7 +53,7 @@ fn fill(cache: &mut impl KvCache, sequence: usize, from: usize) {
     }
 }
 
-/// Returns the attention output of a sequence's last `n` rows in layer 1.
+/// Returns the output of attention in layer 1 for the last `n` rows of a sequence.
 fn attention(cache: &impl KvCache, kind: AttentionKind, sequence: usize, n: usize) -> Vec<f32> {
     let head_dim = cache.shape().head_dim;
     let width = HEADS * GROUP * head_dim;
@@ -68,7 +68,7 @@ fn attention(cache: &impl KvCache, kind: AttentionKind, sequence: usize, n: usiz
     out
 }
 
-/// Returns an f32 cache of the rounded numbers in a q8_0 cache.
+/// Returns an f32 cache with the same numbers that a q8_0 cache holds for `sequence`.
 fn widened(cache: &DenseCache, sequence: usize) -> DenseCache {
     let CacheShape { head_dim, .. } = cache.shape();
     let mut plain = DenseCache::new(cache.shape(), CacheType::F32);
@@ -112,9 +112,9 @@ fn attention_matches_an_f32_cache_of_rounded_numbers() {
     }
 }
 
-/// A rounded number differs by at most 1/254 of the largest in its block. Numbers are from −1 to 1,
-/// so a score differs by at most `E = √D / 254`, a weight by a factor of at most `e^2E`, and an
-/// output by `e^2E − 1 + 1/254`.
+/// Rounding changes a number by at most 1/254 of the largest in its block. All numbers are from −1
+/// to 1, so a score changes by at most `E = √D / 254`. A weight then changes by a factor of at most
+/// `e^2E`, and an output by at most `e^2E − 1 + 1/254`.
 #[test]
 fn rounding_error_of_attention_is_bounded() {
     for head_dim in [32, 64, 128] {

@@ -7,7 +7,7 @@ use tiny_llm_harness::allocations::count;
 use tiny_llm_kernels::sampling::Sampler;
 use tiny_llm_reference::week1::sampling::{self as week1, Rng};
 
-/// Returns both samplers with the same settings, and a generator like the one in week 1's.
+/// Returns both samplers with the same settings, and a copy of the generator in week 1's sampler.
 fn both(options: SamplerOptions, seed: u64) -> (Sampler, week1::Sampler, Rng) {
     let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = options;
     let options1 = week1::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
@@ -15,13 +15,13 @@ fn both(options: SamplerOptions, seed: u64) -> (Sampler, week1::Sampler, Rng) {
     (Sampler::new(options), week1, Rng::new(seed))
 }
 
-/// Returns a random element of `of`.
+/// Returns a random element of the slice `of`.
 fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.next_u64() as usize % of.len()]
 }
 
-/// Returns logits of one of eight kinds: as from a model, ties, zeros of both signs, masked tokens,
-/// equal, large, and infinite of either sign.
+/// Returns random logits of one of eight kinds: as from a model, with ties, zeros of both signs,
+/// with masked tokens, all equal, large, all −inf, and with some +inf.
 fn logits(rng: &mut Rng, kind: usize, n: usize) -> Vec<f32> {
     let mut number = || {
         let x = (rng.uniform() + rng.uniform() + rng.uniform() - 1.5) as f32 * 8.0;

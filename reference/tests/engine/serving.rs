@@ -115,7 +115,7 @@ fn engine<C: EngineCache>(
     Engine::with_pass(pass, cache, options, Box::new(|token| token.to_string().into_bytes()))
 }
 
-/// Proposes the known answers, with every `wrong`-th token replaced.
+/// Proposes the known answers, but with a wrong token at each index that `wrong` divides.
 struct Known {
     texts: Vec<Vec<u32>>,
     wrong: usize,
@@ -143,7 +143,7 @@ impl Proposer for Noise {
     }
 }
 
-/// Drafts cost nothing, so as many are proposed as fit.
+/// Prices of 0 for drafts, so that as many are proposed as fit.
 const FREE: Pricing = Pricing::Fixed(Costs { row: 0.0, draft: 0.0 });
 
 fn ahead(proposer: impl Proposer + 'static, pricing: Pricing) -> Ahead {
@@ -208,7 +208,7 @@ fn drafts_change_no_answer() {
     }
 }
 
-/// Pages run out, requests are preempted, and their prefixes are found again.
+/// Pages run out, so requests are preempted. Later their prefixes are found in the cache.
 #[test]
 fn drafts_change_no_answer_when_pages_run_out() {
     let model = model("tiny-story");

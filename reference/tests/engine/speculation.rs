@@ -70,7 +70,7 @@ impl Drafter for Wrong {
     }
 }
 
-/// Returns the text without drafts.
+/// Returns the text that the model generates without drafts.
 fn alone(model: &Arc<Model>, prompt: &[u32]) -> Vec<u32> {
     let mut text = Vec::new();
     let on_token = |token| {
@@ -82,7 +82,7 @@ fn alone(model: &Arc<Model>, prompt: &[u32]) -> Vec<u32> {
     text
 }
 
-/// Returns the text with drafts, the counts, and the number of rows computed after the prompt.
+/// Returns the text generated with drafts, the counts, and the rows computed after the prompt.
 fn with<D: Drafter>(
     model: &Arc<Model>,
     prompt: &[u32],
@@ -127,7 +127,7 @@ fn text_is_independent_of_the_drafter() {
     }
 }
 
-/// With fixed costs: one draft at first, which is rejected, then one in every `PROBE` passes.
+/// With fixed costs, one draft is tried at first and rejected, then one in every `PROBE` passes.
 #[test]
 fn rejected_drafts_are_tried_once_per_probe_interval() {
     let model = model("tiny-story");
@@ -144,8 +144,8 @@ fn rejected_drafts_are_tried_once_per_probe_interval() {
     }
 }
 
-/// With measured costs, whatever the clock says: pauses between trials grow, so a long text has few
-/// trials.
+/// With measured costs, pauses between trials grow, so a long text has few trials. This must hold
+/// for any measured times.
 #[test]
 fn growing_pauses_limit_rejected_drafts() {
     let model = model("tiny-story");

@@ -3,8 +3,8 @@
 use tiny_llm_harness::allocations::count;
 use tiny_llm_reference::week1::stream::TextStream;
 
-/// The bytes are parts of no character, or of an incomplete one, which becomes U+FFFD. The text
-/// grows by doubling, so there are few allocations.
+/// Each input consists of bytes that belong to no character, or of incomplete characters. They
+/// become U+FFFD. The text's buffer doubles when it is full, so there are few allocations.
 #[test]
 fn push_of_invalid_bytes_allocates_rarely() {
     for (name, unit, signs) in [

@@ -32,10 +32,10 @@ use tiny_llm_reference::{
     },
 };
 
-/// A graph with a node of more elements is planned, but not computed.
+/// Maximum number of elements in a node. A graph with a larger node is planned, but not computed.
 const MOST: usize = 1 << 14;
 
-/// The remaining bytes. After the last one, `next` returns 0.
+/// The bytes that have not been read yet. After the last one, `next` returns 0.
 struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
@@ -70,16 +70,19 @@ pub(crate) struct Seen {
     pub(crate) refused: usize,
     pub(crate) planned: usize,
     pub(crate) computed: usize,
-    /// Valid graphs that do not fit the step.
+    /// Number of valid graphs that do not fit the step.
     pub(crate) unfit: usize,
-    /// Computed nodes that read a view of a weight, and computed nodes that read a cache.
+    /// Number of computed nodes that read a view of a weight. `cached` counts those that read a
+    /// cache.
     pub(crate) views_of_weights: usize,
     pub(crate) cached: usize,
-    /// Cases where best fit is smaller, where packing by size is smaller, and where both are above
-    /// the bound.
+    /// Number of graphs where the plan by best fit is smaller, where the plan by size is smaller,
+    /// and where both are larger than the lower bound.
     pub(crate) peaks: [usize; 3],
 }
 
+/// Builds the graph that `data` describes, and checks it.
+///
 /// # Panics
 /// If a check of the graph, its plans or its results fails.
 pub(crate) fn any_graph(data: &[u8]) -> Seen {
@@ -278,7 +281,7 @@ fn any_weight(words: &mut Words<'_>, g: &mut Graph) -> Result<NodeId> {
     g.weight(&Matrix::new(rows, cols, tensor_type, bytes.into())?)
 }
 
-/// Checks that a view of this layout is rejected, or that all of its elements are inside.
+/// Checks that a random view of `layout` is rejected, or that all of its elements are inside.
 fn view(words: &mut Words<'_>, layout: Layout) {
     let ne = [0; 4].map(|_| words.size());
     let nb = [0; 4].map(|_| words.size().wrapping_mul(4));
@@ -298,7 +301,7 @@ fn check_order(g: &Graph, order: &[NodeId]) {
     }
 }
 
-/// Returns the plans by best fit and by size, or none if the buffers have too many bytes.
+/// Returns two plans, by best fit and by size, or none if the buffers have too many bytes.
 fn plans(
     g: &Graph,
     order: &[NodeId],
@@ -352,7 +355,7 @@ fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId], n: usize) -> Vec<u
     results.iter().flat_map(|&id| executor.values(g, id)).map(bits).collect()
 }
 
-/// Returns the results of a second run, before which the arena is filled with NaN.
+/// Returns the results of a second run in the arena, which is filled with NaN before it.
 fn planned(
     g: &Graph,
     order: &[NodeId],
@@ -367,7 +370,7 @@ fn planned(
     results.iter().flat_map(|&id| executor.values(g, plan, id)).map(bits).collect()
 }
 
-/// Returns the results on these backends, after a second run in the buffers of the first.
+/// Returns the results of a second run on `backends`, in the buffers of the first run.
 fn scheduled(
     g: &Graph,
     order: &[NodeId],

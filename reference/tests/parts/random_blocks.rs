@@ -32,7 +32,7 @@ fn halves(tensor_type: TensorType) -> &'static [usize] {
     }
 }
 
-/// Returns a matrix with random numbers and scales. All other bytes come from `byte`.
+/// Returns a matrix with random f32 and bf16 weights and random scales. Other bytes are `byte()`.
 pub(crate) fn matrix(
     tensor_type: TensorType,
     rows: usize,

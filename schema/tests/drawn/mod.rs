@@ -9,7 +9,7 @@ use tiny_llm_reference::{
 };
 use tiny_llm_schema::{Shape, State};
 
-/// A schema as a grammar of the reference.
+/// Adapts the shape of a schema's answers to the reference's trait [`Grammar`].
 pub(super) struct Shaped(pub(super) Arc<Shape>);
 
 impl Grammar for Shaped {
@@ -45,7 +45,7 @@ pub(super) fn pick(rng: &mut Rng, n: usize) -> usize {
     (rng.next_u64() % n as u64) as usize
 }
 
-/// Returns tokens for all bytes, and tokens that span several elements or parts of one.
+/// Returns a vocabulary of all single bytes, pieces of JSON, and random texts.
 pub(super) fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
     texts.extend((0..=255).map(|byte| vec![byte]));

@@ -103,7 +103,7 @@ impl Fields {
         }
     }
 
-    /// Returns an error if a field is left.
+    /// Returns an error that names a field that was not removed, if there is one.
     pub(crate) fn end(self) -> Result<(), ApiError> {
         match self.left.keys().next() {
             None => Ok(()),

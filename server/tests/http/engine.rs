@@ -36,13 +36,14 @@ pub(crate) const POISONED: usize = 17;
 /// The letters of which answers consist. Each is a token of the embedded model.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Switches with which a test controls the engine and the server, and observations of the engine.
+/// Switches that a test sets, and observations of the engine.
 #[derive(Default)]
 pub(crate) struct Knobs {
     /// Duration of a step, in microseconds.
     pub(crate) step_time: AtomicU64,
-    /// Whether the next step panics. The next field: whether it returns an error.
+    /// Whether the next step panics.
     pub(crate) panics: AtomicBool,
+    /// Whether the next step returns an error.
     pub(crate) fails: AtomicBool,
     /// Whether to shut the server down.
     pub(crate) stop: AtomicBool,
@@ -52,12 +53,13 @@ pub(crate) struct Knobs {
 /// Observations of the engine.
 #[derive(Default, Clone)]
 pub(crate) struct Seen {
-    /// Number of requests that have a slot. The next field: number of requests that wait.
+    /// Number of requests that have a batch slot.
     pub(crate) rows: usize,
     pub(crate) waiting: usize,
     pub(crate) steps: u64,
-    /// Pairs of a cancelled request's id and step. The next field: the same for freed slots.
+    /// The id of each cancelled request, and the step of the cancellation.
     pub(crate) cancelled: Vec<(u64, u64)>,
+    /// The id of each request whose batch slot was freed, and the step at which it was.
     pub(crate) freed: Vec<(u64, u64)>,
     /// Requests, in order of arrival.
     pub(crate) requests: Vec<Submitted>,
@@ -88,8 +90,7 @@ struct Run {
     over: Option<FinishReason>,
 }
 
-/// An engine without a model. It answers with letters that depend on the prompt and, if the answer
-/// is sampled, on the seed.
+/// An engine without a model. Its letters depend on the prompt and, if sampled, on the seed.
 struct Fake {
     knobs: Arc<Knobs>,
     tokenizer: Arc<Tokenizer>,

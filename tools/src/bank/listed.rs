@@ -100,8 +100,8 @@ fn group_of(line: &str) -> Option<(usize, &str)> {
     Some((task.parse().ok()?, function.trim()))
 }
 
-/// Parses an entry's first line: `top_left: The diagonal of your mask …`. The line `top_right =
-/// top_left` copies the diagnosis of the entry `top_left` in `above`.
+/// Parses an entry's first line, such as `top_left: The diagonal of your mask …`. The diagnosis of
+/// `top_right = top_left` is that of the entry `top_left` in `above`.
 fn opened<'a>(line: &'a str, above: &[Listed]) -> Result<Listed<'a>> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if let Some((name, says)) = line.split_once(": ").filter(|(name, _)| is_name(name)) {

@@ -26,9 +26,9 @@ use crate::{
 
 /// Maximum number of bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
-/// Maximum total time of tasks that time out, as a multiple of the time limit for one test. Then
-/// the rest of the submission is skipped. Otherwise, an endless loop in a function that all days
-/// use would take the limit for every task, or the day's limit if the loop prints something.
+/// Maximum total time of tasks that time out, as a multiple of the time limit for one test. After
+/// that, the rest of the submission is skipped. Otherwise, an endless loop in a function that all
+/// days use would take the limit for every task, or the day's limit if the loop prints something.
 const LATE: u32 = 6;
 
 /// The results of one day of a submission.
@@ -171,8 +171,7 @@ impl<'a> Run<'a> {
         Ok(ended)
     }
 
-    /// Runs a task on fresh inputs and checks its answers. The program writes the answers to its
-    /// output.
+    /// Runs a task on fresh inputs and checks its answers.
     fn ask(&mut self, day: &Day, task: usize, program: &Path, limits: &Limits) -> Result<Verdict> {
         let limits = Limits { output: fresh::OUTPUT, ..*limits };
         let ended = fresh::ask(self.workshop, day, task, program, &self.fresh.seed, &limits)?;

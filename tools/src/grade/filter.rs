@@ -14,8 +14,7 @@ const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 const ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
-/// Offset of the call's number in the kernel's `struct seccomp_data`, followed by two other
-/// offsets.
+/// Offset of the system call's number in `struct seccomp_data`, followed by two other offsets.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;

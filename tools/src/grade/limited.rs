@@ -209,8 +209,7 @@ struct Reader {
 #[derive(Default)]
 struct Kept {
     head: Vec<u8>,
-    /// The last bytes of the data. Truncated to `half` bytes whenever there are more than `2 *
-    /// half`.
+    /// The last bytes of the data. Truncated to `half` bytes whenever they exceed twice that.
     tail: Vec<u8>,
     cut: u64,
     /// Number of bytes received.

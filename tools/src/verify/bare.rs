@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::context::{INSIDE, Outcome, Verification};
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
-/// Programs of a machine with Rust, Python and git. Rust's and Python's own are added below.
+/// Programs of a machine with Rust, Python and git, except Rust's and Python's own.
 const PROGRAMS: [&str; 34] = [
     "cc", "gcc", "ld", "as", "ar", "git", "sh", "bash", "env", "df", "ls", "cat", "cp", "mv", "rm",
     "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename", "sleep",
@@ -27,7 +27,8 @@ const RUST: [&str; 3] = ["cargo", "rustc", "rustdoc"];
 const HIDDEN: [&str; 4] =
     ["/usr/share/vulkan", "/etc/vulkan", "/usr/lib/chromium", "/usr/aarch64-linux-gnu"];
 
-/// Runs the steps of the smallest size. The outer run does not repeat those that pass.
+/// Runs a second verification, of the smallest size, with a bare machine's programs. The steps that
+/// pass in it are not repeated in this one.
 pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if cfg!(windows) {
         return Ok(Outcome::NotVerified(
@@ -125,7 +126,8 @@ fn link(program: &Path, link: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the beginning of a command that hides drivers, if bubblewrap works here.
+/// Returns the words before a command that hide the folders [`HIDDEN`] from it. There are none if
+/// bubblewrap does not work here.
 fn wall() -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("bwrap"));

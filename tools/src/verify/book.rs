@@ -150,8 +150,8 @@ fn judge(listed: &Listed, finished: &Finished) -> Result<(), String> {
     }
 }
 
-/// Returns the first shown line that does not occur in the output, in order. Runs of white space
-/// count as one space, and `…` matches any text.
+/// Returns the first line of `shown` that does not follow the previous ones in the output. Runs of
+/// white space count as one space, and `…` matches any text.
 fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
     let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let output: Vec<String> = output.lines().map(squeeze).collect();

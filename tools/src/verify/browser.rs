@@ -12,14 +12,14 @@ const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Target of the engine in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
-/// How the tests report a speed and a time, and the course's promises: the minimum speed of the
-/// model in the page, and the maximum number of milliseconds until a page shows something.
+/// Words after the speed that a test reports. The next constants are the words after a time, the
+/// promised minimum speed, and the promised maximum time until a page shows something.
 const SPEED: &str = " tokens/s written in the page";
 const PAINT: &str = " ms to the first paint";
 const LEAST: f64 = 30.0;
 const LONGEST: f64 = 1000.0;
 
-/// Tests all of these pages.
+/// Tests the book's pages and the server's page.
 pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let Some(program) = chromium() else {
         return Ok(Outcome::NotVerified(format!("missing: {}", PROGRAMS.join(" or "))));
@@ -64,7 +64,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Returns the number that a test reported before these words.
+/// Returns the number before `words` in the output of the tests.
 fn told(text: &str, words: &str) -> Result<f64> {
     let line = text.lines().find_map(|line| line.trim().strip_suffix(words));
     line.and_then(|number| number.parse().ok()).with_context(|| format!("no test reported{words}"))

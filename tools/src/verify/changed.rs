@@ -23,7 +23,7 @@ use crate::{
 /// hostile submissions.
 const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/held-out/", "tests/hostile/"];
 
-/// The folders of a crate's own files, and its dependencies in the workspace, except those of its
+/// A crate: the folders of its files, and its dependencies in the workspace, except those of its
 /// tests.
 #[derive(Debug, Default)]
 struct Package {
@@ -78,7 +78,7 @@ impl Packages {
         Ok(Self(packages))
     }
 
-    /// Returns whether the build of a crate or of its dependencies reads this file.
+    /// Returns whether the build of the crate `name` or of its dependencies reads the file `path`.
     fn read(&self, name: &str, path: &str) -> Result<bool> {
         let (mut open, mut seen) = (vec![name.to_owned()], BTreeSet::new());
         while let Some(name) = open.pop() {
@@ -139,8 +139,8 @@ impl Changes {
         Ok(Self { paths, packages: Packages::of(root)?, tasks: all })
     }
 
-    /// Returns the tasks to which replay and mistakes are restricted. Empty if there is no
-    /// restriction.
+    /// Returns the tasks to which the steps `replay` and `mistakes` are restricted. The list is
+    /// empty if they are not.
     pub(super) fn tasks(&self) -> Vec<String> {
         self.tasks.iter().flatten().cloned().collect()
     }
@@ -180,8 +180,8 @@ enum Concern {
     More,
 }
 
-/// Returns the tasks that a change affects. `versions` returns the old and the new text of the
-/// file, if both exist.
+/// Returns the tasks that a change to the file `path` affects. `versions` returns the old and the
+/// new text of the file, if both exist.
 fn tasks_of(
     path: &str,
     curriculum: &Curriculum,

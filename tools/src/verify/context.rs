@@ -70,7 +70,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the requested size. A step that is named always runs.
+    /// Returns the requested size. A step that `--only` names runs with any size.
     pub(super) fn size(&self) -> Size {
         if self.full {
             Size::Full
@@ -150,8 +150,8 @@ impl Verification {
         (!tasks.is_empty()).then(|| tasks.iter().cloned().collect())
     }
 
-    /// Returns the seed for the sample of mistakes. It changes only once a day, so that the sample
-    /// isn't rebuilt for each run.
+    /// Returns the seed for the sample of mistakes. Unless `--seed` sets it, it changes once a day,
+    /// so that the sample isn't rebuilt for each run.
     pub(super) fn seed(&self) -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.options.seed.unwrap_or(now.as_secs() / (24 * 3600))

@@ -96,7 +96,7 @@ fn targets(tree: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Parses libFuzzer's final statistics.
+/// Returns the number of executions in libFuzzer's final statistics.
 fn executions(text: &str) -> Option<u64> {
     let count =
         text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;

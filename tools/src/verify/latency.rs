@@ -87,8 +87,8 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     Ok(promise::outcome(&promises, ""))
 }
 
-/// Returns the median time of [`SAVES`] saves of the task's file, and the runner's peak memory in
-/// KiB (0 if the system does not report it).
+/// Saves the task's file [`SAVES`] times while `cargo course watch` runs. Returns the median time
+/// from save to verdict, and the runner's peak memory in KiB (0 if the system does not report it).
 ///
 /// Before each save, an assertion with a new message is put at the beginning of the task's first
 /// function. So its tests fail, the task stays current, and the whole body is compiled every time.
@@ -160,8 +160,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Returns the peak resident memory, in KiB, of the runner that the `cargo` with this process id
-/// runs. Only Linux reports it.
+/// Returns the peak resident memory of the runner, in KiB. `cargo` is the id of the process that
+/// started the runner. Only Linux reports the memory.
 fn peak_of(cargo: u32) -> u64 {
     let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let field = |text: &str, name: &str| -> Option<u64> {

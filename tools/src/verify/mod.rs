@@ -140,7 +140,7 @@ fn plan(v: &mut Verification) -> Result<Plan> {
     Ok(Plan { steps, left_out: Vec::new() })
 }
 
-/// Returns the steps and their dependencies, in the list's order.
+/// Returns the steps and their dependencies, in the order of [`STEPS`].
 fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
     let mut all = steps;
     let mut at = 0;

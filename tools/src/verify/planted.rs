@@ -1,7 +1,7 @@
-//! Runs `cargo course trace` on planted mistakes, one at a time. It must name the function that
-//! contains the mistake.
+//! Runs `cargo course trace` on planted mistakes, one at a time. The trace must name the function
+//! that contains the mistake.
 //!
-//! The mistakes are the bank's entries with an expected trace, and a few failures without wrong
+//! The mistakes are the bank's entries with an expected trace, and a few failures other than wrong
 //! numbers. A separate build for each would take minutes. So the learner's files get the
 //! reference's bodies together with all mistakes, and one build serves all.
 
@@ -18,7 +18,7 @@ use crate::{
     stubs::{Generated, generated},
 };
 
-/// Minimum distance of the mildest mistake, as a multiple of the tolerance.
+/// Minimum distance of the mildest mistake from the right result, as a multiple of the tolerance.
 const MARGIN: f64 = 20.0;
 
 /// A body with a mistake.
@@ -39,7 +39,7 @@ impl Mistake {
     }
 }
 
-/// A failure without wrong numbers: a change in the bank's format.
+/// A failure other than wrong numbers, such as a panic. `change` is in the bank's format.
 struct Failure {
     name: &'static str,
     file: &'static str,
@@ -93,7 +93,7 @@ const FAILURES: [Failure; 4] = [
     },
 ];
 
-/// Builds once, then runs without a mistake and with each mistake.
+/// Builds once, then traces the learner's files without a mistake and with each mistake.
 pub(super) fn trace(v: &Verification) -> Result<Outcome> {
     let files = generated(&v.root, &v.curriculum)?;
     let mistakes = mistakes(v, &files)?;
@@ -199,7 +199,7 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     )))
 }
 
-/// Returns the distance of a mistake from the right result, as a multiple of the tolerance.
+/// Finds the distance from the right result in a trace, as a multiple of the tolerance.
 fn times(text: &str) -> Option<f64> {
     text.split_once(" times the tolerance")?.0.rsplit(' ').next()?.parse().ok()
 }

@@ -25,10 +25,10 @@ use crate::{
 
 /// Number of the bank's bodies that the smallest verification tries.
 const SAMPLE: usize = 200;
-/// The same number if the step `matrix` follows, which tries all bodies.
+/// Number of the bank's bodies that are tried before the step `matrix`, which tries all of them.
 const SAMPLE_OF_WHOLE: usize = 40;
 
-/// The engine and the server, on the reference.
+/// Name of the engine's program, built on the reference. The next constant names the server's.
 const ENGINE: &str = "tiny-llm";
 const SERVER: &str = "tiny-llm-serve";
 /// The book's builder.
@@ -95,7 +95,7 @@ fn built(v: &Verification) -> Result<Built> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Returns a program from the step `build`.
+/// Returns the path of the program `name`, which the step `build` has built.
 ///
 /// # Errors
 /// If that step has not built it.

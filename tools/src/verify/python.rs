@@ -95,8 +95,8 @@ pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Runs pytest through the bridge from the step `build`: its tests must fail on the stubs and pass
-/// on the reference.
+/// Runs pytest through the bridge from the step `build`: the tests must pass on the reference, and
+/// the first day's must fail on the stubs.
 pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     if let Err(reason) = v.interpreter() {
         return Ok(Outcome::NotVerified(reason));
@@ -144,8 +144,8 @@ pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
 /// The folder with the tests, in a copy.
 const TESTS: &str = "python-ref/tests";
 
-/// Runs pytest in a copy, on these files, or on all if there are none. If `thorough`, includes slow
-/// tests.
+/// Runs pytest on the reference in the copy `tree`, on `files`, or on all tests if there are none.
+/// Checks that the first day's tests fail on the stubs. If `thorough`, includes slow tests.
 fn pytest(v: &Verification, tree: &Path, files: &[String], thorough: bool) -> Result<Outcome> {
     let (mut stubs, mut pytest) = match (v.python_in(tree), v.python_in(tree)) {
         (Ok(stubs), Ok(pytest)) => (stubs, pytest),
@@ -185,8 +185,8 @@ fn pytest(v: &Verification, tree: &Path, files: &[String], thorough: bool) -> Re
     Ok(Outcome::Passed(format!("{closing}; week4-day5 not verified: {reason}")))
 }
 
-/// The beginning of pytest's reason if there is no adapter, and its message for a bridge without
-/// wgpu, as the step `build` builds it.
+/// How pytest's reason to skip a test begins if there is no graphics adapter. The next constant is
+/// the reason with a bridge without wgpu, as the step `build` builds it.
 const NO_ADAPTER: &str = "no GPU: ";
 const WITHOUT_GPU: &str = "the bridge was built without graphics processors";
 

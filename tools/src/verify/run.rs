@@ -154,7 +154,7 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     .map(|(at, _)| at)
 }
 
-/// Returns the place of the first step that need not run again, and its row.
+/// Returns the index in `waiting` of the first step that need not run again, and its row.
 fn first_reusable(state: &State, waiting: &[&Step]) -> Option<(usize, Row)> {
     waiting.iter().enumerate().find_map(|(at, step)| Some((at, reusable(state, step)?)))
 }

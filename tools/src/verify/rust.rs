@@ -19,7 +19,8 @@ use crate::{
 pub(super) const BRIDGE: [&str; 3] =
     ["tiny-llm-bridge", "tiny-llm-engine-reference", "tiny-llm-engine-student"];
 
-/// Code for other processors, which Clippy would not check otherwise.
+/// Targets of other processors, and cargo's arguments for their code. Clippy would not check it
+/// otherwise.
 const ELSEWHERE: [(&str, &str); 2] = [
     (
         "aarch64-unknown-linux-gnu",

@@ -18,7 +18,7 @@ use crate::process::run_quietly;
 /// Number of concurrent clients with `--full`.
 const CLIENTS: &str = "1000";
 
-/// Tests the server in all of these ways.
+/// Tests the server with many clients, with `curl` and with `openai`.
 pub(super) fn server(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
     if v.options.full {

@@ -56,7 +56,7 @@ impl State {
         Ok(Self { fingerprint, rows, times: old.times })
     }
 
-    /// Records a step.
+    /// Adds a finished step, and writes the state to its file.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -20,7 +20,8 @@ const TARGETS: [(&str, &str); 3] = [
     ("32-bit Arm", "armv7-unknown-linux-gnueabihf"),
 ];
 
-/// The engine with and without the reference, the runner, and the tools, each with its tests.
+/// Cargo's arguments for the engine with and without the reference, the runner, and the tools, each
+/// with its tests.
 const CHECKED: [&str; 3] = [
     "--all-targets --package tiny-llm --features cli,week1,week2",
     "--all-targets --package tiny-llm --features cli,week1,week2,reference",
@@ -34,12 +35,12 @@ const TESTED: &str = "--no-fail-fast --package tiny-llm-formats --package tiny-l
                       --test model_folder --test tensor --test kernels --features \
                       tiny-llm-formats/model,tiny-llm-reference/engine -- --skip week2::load";
 
-/// Debian packages of the linker for Windows and of Wine.
+/// Debian packages of the linker for Windows and of Wine, each after the name of its program.
 const TOOLS: [(&str, &str, &str); 2] =
     [("LINKER", "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"), ("RUNNER", "wine", "wine")];
 
-/// Rust's library calls this Windows function. Wine has it only from version 9 on, and then uses
-/// its own.
+/// C source of a Windows function that Rust's library calls. Wine has it only from version 9 on,
+/// and then uses its own.
 const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T length) \
                       { return RtlGenRandom(data, length); }\n";

@@ -65,7 +65,7 @@ fn held(folder: &Path) -> Result<File> {
 /// Packages that are built separately: the downloader and the bridge.
 const BY_THEMSELVES: [&str; 2] = ["tiny-llm-fetch", "tiny-llm-bridge"];
 
-/// Returns how long the command took. Its result does not matter, because tests fail here.
+/// Returns how long the command took. Its result does not matter, because tests fail on stubs.
 fn answered(command: &mut Command) -> Result<Duration> {
     let start = Instant::now();
     let (mut child, lines) = start_piped(command)?;
@@ -128,7 +128,8 @@ pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{} libraries, {} sets of features", asked.len(), sets.len())))
 }
 
-/// Returns the libraries from outside this repository, with their features.
+/// Parses the output of `cargo tree`. Returns the libraries from outside this repository, with
+/// their features.
 fn libraries_of(tree: &str) -> BTreeSet<(String, String)> {
     let of_line = |line: &str| {
         let (package, features) = line.trim_end_matches(" (*)").split_once('|')?;

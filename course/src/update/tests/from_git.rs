@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Runs git with an author's name.
+/// Runs git, with an author's name for commits.
 fn git_in(root: &Path, arguments: &[&str]) -> String {
     let who = [
         "-c",

@@ -21,8 +21,8 @@ mod moves;
 
 const PATH: &str = "src/week1/a.rs";
 
-/// Returns a learner's repository with its stubs, a test and a chapter, and a newer course that
-/// does not differ from it yet.
+/// Returns a learner's repository with stubs, and a newer course without them. Both have the same
+/// test, chapter and other files.
 fn pair() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     for root in [learner.path(), newer.path()] {
@@ -34,7 +34,7 @@ fn pair() -> (TempDir, TempDir) {
     (learner, newer)
 }
 
-/// Records the present files, as an earlier update would have.
+/// Writes the record that an update to the present files would have left.
 fn record(root: &Path) {
     let files = snapshot(root)
         .into_iter()

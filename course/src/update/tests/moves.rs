@@ -1,4 +1,4 @@
-//! Files that are renamed or removed in the newer course.
+//! Tests with files that the newer course renames or removes.
 
 use super::*;
 use crate::replace::replace;
@@ -129,7 +129,7 @@ fn keeps_a_removed_file_only_if_it_has_work() {
     }
 }
 
-/// Returns a learner's repository and a newer course. In the newer one, `a.rs` has moved to a
+/// Returns a learner's repository and a newer course. In the newer course, `a.rs` has moved to a
 /// folder and has changed, `mod.rs` has changed accordingly, and two provided files have moved to
 /// `provided/`.
 fn rearranged() -> (TempDir, TempDir) {

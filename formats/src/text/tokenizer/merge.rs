@@ -8,8 +8,8 @@ use super::vocabulary::NONE;
 /// A piece of text that may be merged with its neighbours. The remaining pieces become tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Symbol {
-    /// The token with this text, or `NONE` if there is none. A symbol without a token is never
-    /// merged.
+    /// The token with the symbol's text, or `NONE` if there is none. A symbol without a token is
+    /// never merged.
     pub(super) id: u32,
     /// The symbol's range in the text.
     pub(super) start: u32,

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Sequences fork inside a page, grow separately, are truncated and are dropped. The logits are
-/// those of each sequence alone.
+/// Sequences are forked inside a page, grow separately, are truncated and are dropped. Each one's
+/// logits must be those of a dense cache with only this sequence.
 #[test]
 fn forked_sequences_match_a_dense_cache() {
     [CacheType::F16, CacheType::Q8_0].into_iter().for_each(check_forks);

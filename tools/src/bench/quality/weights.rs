@@ -39,8 +39,8 @@ impl Table {
         Self::parse(&engine.run(&["inspect", &file.to_string_lossy()])?)
     }
 
-    /// Parses the tensors in the output of `inspect`. They follow the line that begins with `tensor
-    /// `, up to an empty line. Each line has a name, a type, `[rows, columns]`, and bytes.
+    /// Parses the tensors in the output of `inspect`, after the line that begins with `tensor ` and
+    /// before an empty line. Each line has a name, a type, `[rows, columns]`, and bytes.
     fn parse(text: &str) -> Result<Self> {
         let lines = text
             .lines()

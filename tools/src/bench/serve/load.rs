@@ -11,7 +11,7 @@ pub(super) enum Load {
     Shared,
 }
 
-/// Numbers of tokens in a request: its prompt, its prefix if that is shared, and its answer.
+/// Numbers of tokens of a prompt without a shared prefix, of a shared prefix, and of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) prompt: u16,
@@ -21,8 +21,8 @@ pub(super) struct Sizes {
 
 /// Number of tokens in a prompt after its shared prefix.
 const OWN: u16 = 20;
-/// Prompts consist of [`IDS`] different token ids, from this one on. Every file has these ids, and
-/// none of them ends a text.
+/// Prompts consist of the [`IDS`] token ids from this one on. Every file has these ids, and none of
+/// them ends a text.
 const FIRST: u64 = 10;
 const IDS: u64 = 240;
 

@@ -1,5 +1,4 @@
-//! Writes the measured loads to files for `simulate --trace`, and lists the configurations that
-//! serve them.
+//! Writes loads as files for `simulate --trace`, and lists the configurations that serve them.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -12,7 +11,7 @@ const REQUESTS: usize = 24;
 pub(super) const PLACES: usize = 16;
 /// Length of the longest sequence in the embedded model's load.
 pub(super) const CONTEXT: usize = 512;
-/// Number of pages in the cache: half of what a whole context per slot would need.
+/// Number of pages in the cache: half of what whole contexts in all slots would need.
 const PAGES: usize = 128;
 /// Maximum number of rows per step, in configurations with a budget.
 const BUDGET: usize = 64;
@@ -69,8 +68,7 @@ pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines.join("\n"))
 }
 
-/// Writes `requests` requests that arrive at once, each with `prompt` prompt tokens and `new` new
-/// ones.
+/// Writes equal requests that arrive at once, with `prompt` prompt tokens and `new` new ones each.
 pub(super) fn alike(file: &Path, requests: usize, prompt: usize, new: usize) -> Result<()> {
     let line = json!({ "prompt_tokens": prompt, "max_tokens": new });
     write(file, &format!("{line}\n").repeat(requests))

@@ -41,16 +41,16 @@ pub(super) struct Case {
     links: BTreeMap<String, PathBuf>,
     /// How many of day 1's three tasks pass.
     pub(super) passed: usize,
-    /// Text that its results must contain.
+    /// Text that the submission's results must contain.
     pub(super) at_last: Option<String>,
-    /// Text that its results must not contain.
+    /// Text that the submission's results must not contain.
     pub(super) never: Option<String>,
-    /// Text that its row in the table must contain.
+    /// Text that the submission's row in the table must contain.
     pub(super) shown: Option<&'static str>,
 }
 
 impl Case {
-    /// Writes its files to `folder`.
+    /// Writes the submission's files and links to `folder`.
     ///
     /// # Errors
     /// If one cannot be written.
@@ -259,7 +259,7 @@ impl Maker<'_> {
         Ok(case)
     }
 
-    /// Returns the output of the test runner if all of day 1's tests pass.
+    /// Returns what the test runner prints if all of day 1's tests pass.
     fn report(&self) -> Result<String> {
         let text = fs::read_to_string(self.root.join("tests/week1_day1.rs"))?;
         let mut names: Vec<&str> = tests_of_tasks(&text).collect();

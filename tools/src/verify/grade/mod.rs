@@ -19,11 +19,11 @@ use self::cases::{Case, Maker};
 use super::context::{Outcome, Verification, seconds};
 use crate::{grade, process::run_aloud, stubs::generated};
 
-/// Limits for a test and for a day's tests in this step, in seconds.
+/// Time limit for a test in this step, in seconds. [`DAY`] is the limit for a day's tests.
 const TEST: u64 = 5;
 const DAY: u64 = 20;
 
-/// Grades all of these submissions in one run, on day 1.
+/// Grades the honest, broken and hostile submissions in one run, on day 1.
 pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let start = Instant::now();
     let files = generated(&v.tree, &v.curriculum)?;

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::{curriculum::TaskId, source::place, stubs::Generated};
 
-/// A changed body.
+/// A change that cargo-mutants proposes, as a changed body.
 #[derive(Debug)]
 pub(super) struct Mutant {
     /// Name in the output of cargo-mutants:
     /// `reference/src/week1/gqa/gqa.rs:30:12: replace < with <= in …`.
     pub(super) name: String,
-    /// The task whose region contains it.
+    /// The task whose region contains the change.
     pub(super) task: TaskId,
     /// The lines of the file that [`Mutant::body`] replaces, counted from 0.
     pub(super) lines: Range<usize>,
@@ -58,11 +58,11 @@ pub(super) fn of_file(file: &Generated, text: &str, list: &[Value]) -> Result<Ve
     Ok(mutants)
 }
 
-/// One entry of the tool's list.
+/// One entry of cargo-mutants' list.
 struct Change {
     name: String,
     function: String,
-    /// Start and end, as line and column counted from 0.
+    /// Start of the replaced text, as line and column counted from 0. `end` has the same form.
     start: (usize, usize),
     end: (usize, usize),
     replacement: String,
@@ -89,8 +89,8 @@ impl Change {
         })
     }
 
-    /// Returns the lines `body` with this change. If the change replaces the whole function that
-    /// contains this body, returns only the replacement.
+    /// Returns the lines `body` with this change. If it replaces the whole function around them,
+    /// returns only the replacement. Returns `None` if it changes other lines.
     fn changed(&self, lines: &[&str], body: &Range<usize>, same_function: bool) -> Option<String> {
         let (start, end) = (self.start, self.end);
         if body.contains(&start.0) && body.contains(&end.0) {

@@ -31,14 +31,14 @@ use crate::{
 mod list;
 mod plant;
 
-/// Pinned version, because other versions make other changes.
+/// Pinned version of cargo-mutants, because other versions propose other changes.
 const VERSION: &str = "27.1.0";
 
 /// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless,
 /// for example because of a deadlock.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Installs the tool in `target/`, plants all of its changes, and tries each.
+/// Installs cargo-mutants in `target/`, and tries each of its changes that is in a marked region.
 pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     let tool = installed(v)?;
     let listed = listed(&tool, &v.root)?;
@@ -209,8 +209,7 @@ fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command that runs a day's tests, or only one task's tests, with the mutant of this
-/// number.
+/// Returns a command that runs a day's tests, or only those of `task`, with the mutant `number`.
 fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> Result<Command> {
     let wanted =
         |name: &str| task_of_test(name).is_some_and(|found| task.is_none_or(|task| task == found));

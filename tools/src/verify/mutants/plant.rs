@@ -8,7 +8,7 @@ use crate::proof::chosen;
 /// A file's text with its mutants.
 pub(super) struct Planted {
     pub(super) text: String,
-    /// The line numbers of each mutant's body, counted from 1, and its number.
+    /// For each mutant, the lines of its body in `text`, counted from 1, and its number.
     places: Vec<(Range<usize>, usize)>,
 }
 

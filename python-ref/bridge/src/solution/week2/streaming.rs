@@ -45,8 +45,7 @@ impl OnlineSoftmax {
         self.0.total
     }
 
-    /// Adds `scores [n]`. Returns their weights, and the factor that rescales earlier weighted
-    /// sums.
+    /// Adds `scores [n]`. Returns their weights, and the factor by which to scale earlier sums.
     fn absorb(&mut self, scores: Floats) -> PyResult<(Floats, f32)> {
         refuse_if!(scores.0.ndim() != 1; "scores", format_args!("shape {:?}", scores.0.shape());
             "[n]");
@@ -70,7 +69,7 @@ impl OnlineSoftmax {
 /// Keys and values of a run, each `[n, D]`.
 type Pair = (Floats, Floats);
 
-/// Keys or values, in the form in which a cache of some type stores them.
+/// Keys or values as a cache of some type stores them.
 enum Held {
     F32(Vec<f32>),
     F16(Vec<f16>),
@@ -102,7 +101,7 @@ impl Held {
     }
 }
 
-/// Runs in the form in which a cache stores them. Each has positions, keys and values.
+/// Runs as a cache stores them: positions, keys, values.
 type Runs = Vec<(Range<usize>, Held, Held)>;
 
 /// Returns the runs as a cache stores them, from position `start` on. Checks that all numbers and
@@ -162,8 +161,7 @@ fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// Computes attention over all `runs`: `q [G, D]` → `[G, D]`. A run is keys `[n, D]` and values
-/// `[n, D]`.
+/// Computes attention: `q [G, D]` → `[G, D]`. A run is keys `[n, D]` and values `[n, D]`.
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(

@@ -37,8 +37,7 @@ fn in_tiles(argument: &str, n: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Keys and values in pages of `page_len` positions. Attention reads `part_len` positions at a
-/// time.
+/// Keys and values in pages of `page_len` positions. Attention reads parts of `part_len` positions.
 #[pyclass]
 pub(crate) struct PagedCache {
     cache: Kept<InParts<rust::PagedCache>>,

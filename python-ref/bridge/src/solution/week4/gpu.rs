@@ -293,8 +293,7 @@ fn has_room(shape: &[usize]) -> PyResult<()> {
     below("the result", n.unwrap_or(usize::MAX), MOST, "numbers that a kernel writes")
 }
 
-/// Returns `[x, lines, z]`, the size of a grid. Each of its `z` layers has at least `groups`
-/// workgroups.
+/// Returns a grid's size `[x, lines, z]`, with at least `groups` workgroups in each of `z` layers.
 fn in_lines(groups: usize, lines: Count, z: usize) -> PyResult<[u32; 3]> {
     at_least_one("lines", lines.0)?;
     below("lines", lines.0, GROUPS as usize + 1, "the most that a device supports")?;
