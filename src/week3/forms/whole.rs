@@ -66,9 +66,10 @@ impl<S> Prices<S> {
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     /// Returns the price of every token in `state`, `[V]`. A token's *closing text* is the shortest
-    /// text that completes the JSON after that token. Its price is the minimum number of tokens
-    /// that spell its closing text. The price is [`NEVER`] if the grammar does not allow the token
-    /// next, or if no tokens spell the closing text.
+    /// text that completes the JSON after that token ([`Grammar::closing_text`]). Its price is the
+    /// minimum number of tokens that spell its closing text. The price is [`NEVER`] if the grammar
+    /// does not allow the token next, or if fewer than [`NEVER`] tokens cannot spell the closing
+    /// text.
     ///
     /// If the prices for `state` are stored, they are not computed again. If the store is full, all
     /// stored prices are removed before the new ones are added.

@@ -120,7 +120,9 @@ impl JsonState {
     /// Returns the state after one more byte, or `None` if no valid JSON continues with this byte.
     ///
     /// White space (space, tab, line feed, carriage return) may come before and after every value,
-    /// key, comma and colon, but not in the middle of a number or a word.
+    /// key, comma, colon and bracket, also in `[ ]`. It ends a complete number, and otherwise leaves
+    /// the place unchanged. It may not come in the middle of a number or a word. In a string, a
+    /// space is a character, and the other three are forbidden.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         // SOLUTION week3-day7 task 2
