@@ -1,9 +1,9 @@
 """Serves replicas of the engine on a Ray cluster, with the interface of `cargo llm serve`. Each replica runs one engine.
 
-    python -m cluster --replicas 2
+    python -m cluster --replicas 2    # serves on this machine
 
-serves on this machine. `cluster/README.md` describes how to run the same application on several machines. The replica that answers a
-request also validates it, with the same Rust code as the server.
+`cluster/README.md` describes how to run the same application on several machines. The replica that answers a request
+also validates it, with the same Rust code as `cargo llm serve`.
 """
 
 import os
@@ -15,5 +15,5 @@ HERE = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.e
 
 
 def located(text):
-    """Returns the absolute path of an existing file or folder. Returns a name unchanged: each machine finds it in its own cache."""
+    """Returns the absolute path if `text` is an existing file or folder. Any other `text` is a name, which each machine finds in its cache."""
     return str(Path(text).resolve()) if Path(text).exists() else text

@@ -24,11 +24,11 @@ from .request import Cut, Differs, Resumed, is_leaving, look
 from .routing import CLASSES
 
 GONE = (ActorDiedError, ActorUnavailableError, RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
-"""Exceptions of a call whose replica is gone."""
+"""Exceptions that a call raises if its replica is gone."""
 
 FORWARDED = ("authorization", "content-type")
 MAX_BODY = 1 << 20
-"""Maximum size of a body in bytes. A front stops reading a longer body, and the replica rejects it."""
+"""Maximum size of a request's body in bytes. A front stops reading a longer body, and the replica rejects it."""
 
 LOG = logging.getLogger("ray.serve")
 
@@ -57,7 +57,7 @@ class Options(BaseModel):
     cpus: float = Field(1.0, gt=0)
     """Processors that Ray reserves for each replica."""
     scale_delay_s: float = Field(10.0, ge=0)
-    """Time for which the queue must be long before a replica is added. Removing one takes thirty times as long."""
+    """Seconds for which the queue must stay long before a replica is added. Before one is removed, it must stay short thirty times as long."""
     engine: dict[str, Any] = {}
     """Other options of the engine, such as `{"pages": 512, "share_prefixes": true, "threads": 2}`."""
 
@@ -73,7 +73,7 @@ class Replica:
         self.threads = ThreadPoolExecutor(2 * options.max_batch + 4)
 
     async def answer(self, method, path, headers, body, beginning=""):
-        """Yields the status and headers, then parts of the body. Cancels the request if the caller stops early."""
+        """Yields the status and headers of the engine's answer, then parts of its body. Cancels the request if the caller stops early."""
         answer = self.engine.submit(path, body, method=method, headers=headers)
         run = asyncio.get_running_loop().run_in_executor
         try:
@@ -84,12 +84,12 @@ class Replica:
             self.threads.submit(answer.cancel)
 
     def check_health(self):
-        """Raises an error if the engine does not respond. Ray calls this periodically, and then replaces the replica."""
+        """Raises an error if the engine does not respond. Ray calls this periodically, and replaces a replica that raises."""
         if self.engine.submit("/health", method="GET").status != 200:
             raise RuntimeError("the engine does not answer")
 
     def record_routing_stats(self):
-        """Returns the engine's metrics. Ray passes them to the routers."""
+        """Returns the engine's metrics, with the replica's node and process id. Ray passes them to the routers."""
         metrics = self.engine.submit("/metrics", method="GET").read().decode()
         where = f'tiny_llm_replica{{node="{ray.get_runtime_context().get_node_id()}",pid="{os.getpid()}"}} 1'
         return {"metrics": f"{metrics}{where}\n"}
@@ -114,13 +114,13 @@ class Front:
             body += piece
             if len(body) > MAX_BODY:
                 break
-        # A request without a body is passed on without one.
+        # An empty body is passed on as `None`.
         looked = look(bytes(body))
         call = (method, path, headers, looked.body if body else None, looked.beginning)
         return await self.answered(call, looked.stream)
 
     async def answered(self, call, stream):
-        """Returns a response. Tries another replica if one dies before its stream begins or its answer is complete."""
+        """Returns the response to `call`. If a replica dies before its stream begins or its unstreamed answer is complete, tries another one."""
         for left in reversed(range(self.attempts)):
             try:
                 parts = self.ask(call)
@@ -219,7 +219,7 @@ def app(options: Options):
         Front,
         name="front",
         num_replicas=options.fronts,
-        # Counts each answer in progress. The limit is high, because the front itself rejects excess requests.
+        # The limit counts each answer in progress. It is high, because the front itself rejects excess requests.
         max_ongoing_requests=4096,
         ray_actor_options={"num_cpus": 0.1},
     )

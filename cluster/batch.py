@@ -3,8 +3,8 @@
     python -m cluster.batch requests.jsonl --out answers --replicas 2
 
 The file is split into parts. Each part's answers have their own file, which is either complete or absent. After a stop, the same command
-computes only the missing parts. At the end, `answers.jsonl` is next to the folder, in the order of the requests. Only single parts are held
-in memory. All machines must have access to the folder.
+computes only the missing parts. At the end, all answers are in `answers.jsonl`, next to the folder, in the order of the requests. A replica
+holds only one part in memory. All machines must have access to the folder.
 """
 
 import argparse
@@ -24,7 +24,7 @@ LINES = 256
 
 
 def parts(file, lines=LINES):
-    """Returns the position of each part in the file, the number of its first request, and its number of requests."""
+    """Returns, for each part of the file: the index of its first request, its start and length in bytes, and its number of requests."""
     found = []
     start = position = number = count = 0
     with open(file, "rb") as source:
@@ -40,7 +40,7 @@ def parts(file, lines=LINES):
 
 
 class Answering:
-    """Answers parts with one engine."""
+    """Runs one engine, which answers parts of the file of requests."""
 
     def __init__(self, model, solution, options):
         self.engine = getattr(importlib.import_module("tiny_llm"), solution).Engine(model, max_queue=LINES, **options)
@@ -61,7 +61,7 @@ class Answering:
         return {"number": row["number"], "requests": row["requests"]}
 
     def answers(self, lines, number):
-        """Yields a line for each request. Submits all requests at once, and the engine queues those without a slot."""
+        """Yields a line for each of `lines`, the first of which is request `number`. Submits all at once: the engine queues those beyond its slots."""
         asked = [self.ask(line, index) for index, line in enumerate(lines, number)]
         for index, answer in enumerate(asked, number):
             yield json.dumps({"index": index, **said(answer)}, ensure_ascii=False)
@@ -82,7 +82,7 @@ class Answering:
 
 
 def said(answer):
-    """Returns the fields of an answer's line."""
+    """Returns the fields of the output line for `answer`, an engine's answer or the text of an error."""
     if isinstance(answer, str):
         return {"error": answer}
     found = json.loads(answer.read())
@@ -93,7 +93,7 @@ def said(answer):
 
 
 def text(choice):
-    """Returns the text and tool calls of a choice, from either path."""
+    """Returns the text and any tool calls of a choice, from a chat or a plain completion."""
     if "text" in choice:
         return {"text": choice["text"]}
     message = choice["message"]
@@ -102,7 +102,7 @@ def text(choice):
 
 
 def answer(file, out, model, solution="reference", replicas=1, lines=LINES, engine=None):
-    """Answers the missing parts. Returns the number of requests answered now, and the number of all requests."""
+    """Answers the parts of `file` that `out` lacks, then joins all parts. Returns the number of requests answered now, and of all requests."""
     file, out = Path(file).resolve(), Path(out).resolve()
     out.mkdir(parents=True, exist_ok=True)
     rows = [{**part, "file": str(file), "target": str(out / f"part-{part['number']:012}.jsonl")} for part in parts(file, lines)]

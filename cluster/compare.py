@@ -31,7 +31,7 @@ BATCH = 8
 
 
 class Load(NamedTuple):
-    """Requests in the order of their times, with the fields of `simulate --trace`."""
+    """Requests sorted by arrival time, with the fields that `simulate --trace` reads."""
 
     requests: list
 
@@ -60,7 +60,7 @@ def load(requests, beginnings, rate, new=16, seed=1):
 
 
 def simulated(load, replicas, routing, cost, program):
-    """Simulates a load with the same scheduler, pages and routing, without a model."""
+    """Simulates `load` with the scheduler, pages and routing of real replicas, but without a model."""
     trace = Path(os.environ.get("TMPDIR", "/tmp")) / f"cluster-{os.getpid()}.jsonl"
     trace.write_text("".join(json.dumps(request) + "\n" for request in load.requests))
     command = [program, "simulate", "--json", "--trace", trace, "--model", MODEL] if cost is None else [program, "simulate", "--json", "--trace", trace, "--cost", cost]
@@ -75,7 +75,7 @@ def simulated(load, replicas, routing, cost, program):
 
 
 def homes(load, address):
-    """Returns the load of each running replica with prefix routing, if no replica is busy."""
+    """Splits `load` by the running replica to which prefix routing sends each request if none is busy. Returns one load per replica."""
     names = sorted(set(re.findall(r'^tiny_llm_replica\{replica="(\w+)"', metrics(address), re.M)))
     at_home = {name: [] for name in names}
     for request in load.requests:
@@ -85,18 +85,18 @@ def homes(load, address):
 
 
 def simulated_homes(loads, cost, program):
-    """Returns the share of prompt tokens found in the cache if each load has its own replica."""
+    """Simulates one replica for each load. Returns the share of all prompt tokens that were found in the cache."""
     all_figures = [simulated(load, 1, "round-robin", cost, program) for load in loads if load.requests]
     return sum(one.hits * one.prompt_tokens for one in all_figures) / sum(one.prompt_tokens for one in all_figures)
 
 
 def beginnings(load):
-    """Returns the number of different beginnings."""
+    """Returns the number of different beginnings of the prompts in `load`."""
     return len({request["prompt"][:BEGINNING] for request in load.requests})
 
 
 def cost(program):
-    """Measures the cost of a step on this machine with `simulate`. Returns it and the message."""
+    """Measures the cost of a step on this machine with `simulate`. Returns the value for `--cost` and the message of `simulate`."""
     command = [program, "simulate", "--model", MODEL, "-j", 1, "--requests", 1]
     finished = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
     return re.search(r"--cost (\S+?);", finished.stderr)[1], finished.stderr.strip()
@@ -108,7 +108,7 @@ def options(replicas, routing, cpus=1.0):
 
 
 def measured(load, address, at_most=None):
-    """Sends each request at its time. With `at_most`, sends as fast as possible, with that many open requests at most."""
+    """Sends each request at its time and measures the answers. With `at_most`, ignores the times and keeps that many requests open."""
     start, lock, todo = time.monotonic(), threading.Lock(), list(load.requests)
     firsts, tokens = [], [0]
     host, port = address.removeprefix("http://").split(":")
@@ -151,13 +151,13 @@ def measured(load, address, at_most=None):
 
 
 def totals(address, requests):
-    """Waits until the metrics are stable. Returns the number of prompt tokens found in a cache, and of all prompt tokens."""
+    """Waits until the metrics are stable. Returns how many prompt tokens were found in a cache, and how many there were."""
     last = None
     for _ in range(100):
         text = metrics(address)
         figure = lambda name: sum(float(value) for value in re.findall(rf"^tiny_llm_{name}_total\{{.*\}} (\S+)$", text, re.M))
         now = figure("prefix_tokens_found"), figure("prompt_tokens")
-        # Replicas report every half second, and no request is open now.
+        # Replicas report every half second and no request is open, so equal totals five seconds apart are final.
         if now == last and now[1]:
             return now
         last = now
@@ -166,7 +166,7 @@ def totals(address, requests):
 
 
 def metrics(address):
-    """Returns the replicas' metrics."""
+    """Returns the text of all replicas' metrics, from the front at `address`."""
     host, port = address.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60)
     connection.request("GET", "/metrics")
@@ -204,7 +204,7 @@ def main():
             address = f"http://127.0.0.1:{PORT}"
             figures = measured(sent, address)
             if routing == "prefix":
-                # Replicas have random names, which determine their prefixes.
+                # Replicas have random names, which determine the prefixes that each is the home of.
                 own = homes(sent, address)
                 hits = simulated_homes(own, step, args.program)
                 print(f"simulated with the same home replicas ({' and '.join(str(beginnings(load)) for load in own)} prefixes): {100 * hits:.0f} % hits")

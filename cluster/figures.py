@@ -1,6 +1,6 @@
 """Collects the replicas' metrics in a front.
 
-Ray pickles a router's module by value. The list of routers is therefore in this module."""
+Ray pickles a router's module by value, and would copy a list in it. The list of routers is therefore in this module."""
 
 ROUTERS = []
 """The routers of this process."""

@@ -5,11 +5,11 @@ import secrets
 from typing import NamedTuple
 
 BEGINNING = 256
-"""Number of characters by which equal beginnings are recognized, about 64 tokens."""
+"""Number of first characters of a prompt that determine its home replica, about 64 tokens."""
 
 
 class Looked(NamedTuple):
-    """A body, and what was read from it."""
+    """A request's body, and what `look` read from it."""
 
     body: bytes
     beginning: str
@@ -17,8 +17,8 @@ class Looked(NamedTuple):
 
 
 def look(body):
-    """Adds a seed if the request has none, so that another replica computes the same answer. Returns a body that is not a JSON object
-    unchanged. The replica rejects it."""
+    """Reads a request's body. Adds a seed if it has none, so that another replica computes the same answer. Returns a body that is not
+    a JSON object unchanged, for the replica to reject."""
     try:
         asked = json.loads(body)
     except ValueError:
@@ -30,14 +30,14 @@ def look(body):
         if "seed" in asked or not asked:
             body = json.dumps({**asked, "seed": seed}).encode()
         else:
-            # Keeps all other bytes, because the order of a schema's keys and the notation of numbers matter.
+            # Inserts the seed and keeps all other bytes, because the order of a schema's keys and the notation of numbers matter.
             start = body.index(b"{") + 1
             body = body[:start] + b'"seed":%d,' % seed + body[start:]
     return Looked(body, beginning(asked), asked.get("stream") is True)
 
 
 def beginning(asked):
-    """Returns the first characters of the conversation, text or list of tokens."""
+    """Returns the first `BEGINNING` characters of a request's messages, text or tokens. Messages and tokens are in JSON."""
     text = asked.get("prompt", "")
     if isinstance(asked.get("messages"), list):
         text = json.dumps(asked["messages"], ensure_ascii=False)
@@ -59,11 +59,11 @@ class Resumed:
         self.skip = {}
 
     def again(self):
-        """Prepares for another replica, which answers from the start."""
+        """Prepares for the stream of another replica, which begins with the events that were already sent."""
         self.buffer, self.skip = b"", {choice: list(sent) for choice, sent in self.sent.items()}
 
     def take(self, data):
-        """Yields the new events in these bytes, in the form that the client receives.
+        """Reads `data`, bytes of a replica's stream. Yields the complete events that were not sent yet, in the form that the client receives.
 
         Raises `Cut` if the replica has failed or is shutting down, and `Differs` if an event differs from what was sent."""
         self.buffer += data
@@ -100,11 +100,11 @@ class Cut(Exception):
 
 
 class Differs(Exception):
-    """Another replica's answer differs from the one that was begun."""
+    """Another replica's answer differs from the part that was already sent."""
 
 
 def is_leaving(said):
-    """Returns whether another replica may answer after this error."""
+    """Returns whether `said` is an error of a replica that failed or is shutting down. Another replica may then answer."""
     return said.get("error", {}).get("code") in ("shutting_down", "engine_failed")
 
 

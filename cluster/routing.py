@@ -22,7 +22,7 @@ class Routing(RequestRouter):
         return self.replica_queue_len_cache.get(replica.replica_id) or 0
 
     def order(self, candidates, key):
-        """Returns the replicas, in the order in which they should be tried."""
+        """Returns `candidates` in the order in which they should be tried for a prompt that begins with `key`."""
         raise NotImplementedError
 
     async def choose_replicas(self, candidate_replicas, pending_request=None):
@@ -35,7 +35,7 @@ class Routing(RequestRouter):
 
 
 class RoundRobin(Routing):
-    """Takes the replicas in turn."""
+    """Chooses the replicas in turn."""
 
     def initialize_state(self):
         super().initialize_state()
@@ -50,7 +50,7 @@ class RoundRobin(Routing):
 
 class Prefix(Routing):
     """Chooses the home replica of a prompt's beginning, unless it has far more open requests than another replica.
-    `cargo llm simulate --routing prefix` has the same limit. Adding or removing a replica moves only that replica's share."""
+    `cargo llm simulate --routing prefix` has the same limit. Adding or removing a replica moves only the prompts whose home it is."""
 
     def order(self, candidates, key):
         if not key:
@@ -59,7 +59,7 @@ class Prefix(Routing):
         if not homes:
             return homes
         least = min(homes, key=self.open_requests)
-        # A cache hit does not pay if the request must wait for twice as many others.
+        # A cache hit does not pay if far more requests are open at the home than at another replica.
         if self.open_requests(homes[0]) > 2 * self.open_requests(least) + 8:
             homes.remove(least)
             homes.insert(0, least)
@@ -71,7 +71,7 @@ def name(replica):
 
 
 def draw(key, of):
-    """Returns a hash of a beginning and a replica's name. The replica with the largest hash is the home."""
+    """Returns a hash of `key`, a prompt's beginning, and `of`, a replica's name. The replica with the largest hash is the beginning's home."""
     return hashlib.blake2b(f"{key}\0{of}".encode(), digest_size=8).digest()
 
 

@@ -426,7 +426,7 @@ DATA["sampling-logits.js"] = sampling_logits
 
 @figure("sampling-cutoffs")
 def sampling_cutoffs():
-    """The tokens that each cut-off keeps of one distribution of twelve tokens."""
+    """One distribution of twelve tokens at three temperatures, and the tokens that each cut-off keeps of it."""
     logits = np.array([3.0, 2.6, 1.9, 1.2, 1.0, 0.6, 0.2, -0.1, -0.5, -1.0, -1.6, -2.4])
     p = softmax(logits)
     fig, axes = plt.subplots(2, 3, figsize=(9.2, 4.6), sharex=True, sharey=True)
@@ -470,7 +470,7 @@ def sampling_cutoffs():
 
 @figure("roofline")
 def roofline():
-    """Time of a pass and tokens per second against its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
+    """Time of a pass and tokens per second, by the number of rows of the pass: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
     size, multiply_adds, bandwidth, operations = 1.0994e9, 1.0344e9, 30e9, 1e12
     rows = np.geomspace(1, 512, 400)
     reading, computing = np.full_like(rows, size / bandwidth), 2 * multiply_adds * rows / operations
@@ -546,7 +546,7 @@ def block_of_q4_0():
 
 
 def attention_tile():
-    """Reads a tile's number of positions from the kernels' source. A page holds a multiple of it."""
+    """Returns the number of positions in a tile, from the kernels' source. A page has a multiple of it."""
     source = (REPOSITORY / "kernels" / "src" / "loops.rs").read_text(encoding="utf-8")
     return int(re.search(r"const TILE: usize = (\d+);", source)[1])
 

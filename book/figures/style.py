@@ -39,7 +39,7 @@ FIGURES = {}
 
 
 def figure(name):
-    """Registers a function that draws the figure of that name and returns it."""
+    """Returns a decorator that registers a function as figure `name`. The function draws the figure and returns it."""
 
     def register(draw):
         FIGURES[name] = draw
@@ -49,7 +49,7 @@ def figure(name):
 
 
 def bare(axes):
-    """Removes the frame and the ticks."""
+    """Removes the frame and the ticks of `axes`."""
     axes.set(xticks=[], yticks=[])
     for spine in axes.spines.values():
         spine.set_visible(False)

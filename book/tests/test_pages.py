@@ -89,7 +89,7 @@ def test_math_font_has_every_character():
 
 @pytest.fixture(scope="module")
 def contents(chromium, site):
-    """Visits each page once. Returns its title, description, ids and links."""
+    """Visits each page once. Returns the title, description, ids and links of each."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(180_000)
     page, found = context.new_page(), {}
@@ -137,7 +137,7 @@ def test_titles_and_descriptions_are_unique(contents):
 
 
 def test_prints_the_slowest_first_paint(page, site, capsys):
-    """Takes the fastest of three visits to each of four long pages. `cargo course verify` reads the line."""
+    """Takes the fastest of three visits to each of four long pages. Prints the slowest of these, a line that `cargo course verify` reads."""
     slowest = 0
     for name in ("index.html", "week1/day1.html", "week2/day4.html", "week3/day2.html"):
         paints = []

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "models/tiny-story"
 os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-# Disables usage reports, and the question about them.
+# Disables Ray's usage reports, and its question about them.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 import ray  # noqa: E402
@@ -28,7 +28,7 @@ PORT = 8341
 
 @pytest.fixture(scope="session")
 def machines():
-    """Starts two nodes with room for one replica each. Ray starts an idle worker for each processor of a node."""
+    """Starts two nodes with room for one replica each. Nodes have few processors, because Ray starts an idle worker for each."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
     cluster.add_node(num_cpus=2)
     ray.init(address=cluster.address, log_to_driver=False)
@@ -41,7 +41,7 @@ def machines():
 
 @pytest.fixture
 def served(machines):
-    """Returns a function that serves with these options and returns the address."""
+    """Yields a function that serves the application with the given options and returns its address."""
 
     def run(**options):
         engine = {"threads": 1, "pages": 512, "share_prefixes": True} | options.pop("engine", {})
@@ -55,7 +55,7 @@ def served(machines):
 
 @pytest.fixture(scope="session")
 def alone():
-    """Returns a function that answers a request with one engine, without other requests."""
+    """Yields a function that returns the answer of a separate engine, which has no other requests."""
     from tiny_llm import reference
 
     engine = reference.Engine(MODEL, threads=1)
@@ -65,7 +65,7 @@ def alone():
 
 @pytest.fixture
 def together():
-    """Returns a function that calls another one for each of several things, on several threads."""
+    """Returns a function that calls `call` with each of `things` on several threads, and returns the results in order."""
 
     def run(call, things, threads=16):
         things, results, lock = list(enumerate(things)), {}, threading.Lock()

@@ -15,7 +15,7 @@ from cluster import batch
 
 @pytest.fixture
 def requests(tmp_path):
-    """Writes forty requests. One is not JSON, one is unsupported, and two are conversations."""
+    """Writes a file of forty requests. One is not JSON, one is unsupported, and two are conversations."""
     lines = [json.dumps({"prompt": f"Number {number} was a", "max_tokens": 12, "temperature": 0.7}) for number in range(40)]
     lines[7] = "{"
     lines[11] = json.dumps({"prompt": "a", "logit_bias": {"5": 1}})
@@ -49,7 +49,7 @@ def test_answers_each_request_and_resumes_unfinished_parts(machines, requests, t
         part.unlink()
     out.with_suffix(".jsonl").unlink()
     kept = {part: part.stat().st_mtime_ns for part in out.glob("part-*")}
-    # The second part was begun.
+    # Simulates a process that stopped while it wrote the second part.
     (out / "part-000000000008.99.unfinished").write_text('{"index": 8')
     assert batch.answer(requests, out, MODEL, replicas=1, lines=8) == (16, 40)
     assert out.with_suffix(".jsonl").read_bytes() == whole

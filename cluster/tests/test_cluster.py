@@ -23,7 +23,7 @@ WORDS = "cat dog hen fox owl pig cow bee ant bat".split()
 
 
 def post(address, path, body, headers=()):
-    """Returns the status and the body."""
+    """Posts `body`. Returns the status and the body of the answer."""
     request = urllib.request.Request(address + path, body, {"content-type": "application/json", **dict(headers)})
     try:
         with urllib.request.urlopen(request, timeout=900) as answer:
@@ -54,12 +54,12 @@ def text_of(answer):
 
 
 def replicas():
-    """Returns the names of the actors that have an engine."""
+    """Returns the names of the Ray actors that run an engine."""
     return sorted(actor["name"] for actor in list_named_actors(all_namespaces=True) if "#replica#" in actor["name"])
 
 
 def figures(address, name):
-    """Returns a metric of each replica that has reported it."""
+    """Returns the value of metric `name` for each replica that has reported it."""
     found = {}
     _, text = post_nothing(address, "/metrics")
     for line in text.decode().splitlines():
@@ -74,7 +74,7 @@ def post_nothing(address, path):
 
 
 def settled(address, name, total):
-    """Waits until a metric has the expected total. Returns its values."""
+    """Waits until metric `name` adds up to `total` over all replicas. Returns its value for each."""
     for _ in range(600):
         found = figures(address, name)
         if found and sum(found.values()) == total:
@@ -173,7 +173,7 @@ def test_prefix_cache_hits_match_the_simulation(machines, capsys):
     """Compares measured and simulated cache hits for both routing policies. Asserts nothing about time."""
     program = Path(os.environ["TINY_LLM"]).resolve()
     sent = compare.load(requests=240, beginnings=24, rate=4.0, new=4)
-    # The cost of a step on a server that is not busy, because this one is not.
+    # The cost of a step when the server is not busy. Below, at most four requests are open.
     cost, address = "2,50,10", f"http://127.0.0.1:{PORT}"
     simulated, measured = {}, {}
     for routing in ("round-robin", "prefix"):
@@ -183,7 +183,7 @@ def test_prefix_cache_hits_match_the_simulation(machines, capsys):
         if routing == "prefix":
             homes = compare.homes(sent, address)
         serve.delete("tiny-llm")
-    # Homes are random, here and in the simulator, so the replicas have different numbers of beginnings.
+    # Homes are random, in the cluster and in the simulator, so replicas have different numbers of beginnings.
     drawn = compare.simulated_homes(homes, cost, program)
     numbers = " and ".join(str(compare.beginnings(load)) for load in homes)
     results = {"simulated": simulated, f"simulated with homes of {numbers}": {**simulated, "prefix": drawn}, "measured": measured}

@@ -11,7 +11,7 @@ import tiny_llm
 from conftest import MODEL
 
 AT_ONCE = 1.0
-"""Maximum time of Ctrl-C in seconds. It takes a fraction of that, but the machine may be busy."""
+"""Maximum number of seconds from Ctrl-C to the end of a call. Normally it is a fraction of that, but the machine may be busy."""
 
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
 
@@ -27,7 +27,7 @@ def completion(**more):
 
 
 def idle(engine):
-    """Waits until no request runs or waits. Returns whether that happened in time."""
+    """Waits until the engine has no running or waiting request. Returns whether that happened in time."""
     for _ in range(1000):
         metrics = engine.submit("/metrics", method="GET").read().decode().splitlines()
         figures = dict(line.split(" ") for line in metrics if line.startswith("tiny_llm_requests_"))

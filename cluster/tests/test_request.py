@@ -96,7 +96,7 @@ def test_raises_cut_if_the_replica_shuts_down():
 
 
 class Replicas:
-    """A front whose replicas return these parts, one list for each call. Raises a part that is an exception."""
+    """A stand-in for a front. Each call of `ask` yields the parts in the next list of `answers`, and raises a part that is an exception."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

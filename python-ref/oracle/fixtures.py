@@ -1,6 +1,6 @@
 """Writes and checks the fixtures in `tests/fixtures`: committed inputs and expected outputs.
 
-Each function of a day's module whose only parameter is `out`, a `Fixtures`, is called. It calls `out.case(...)` for each case.
+Calls each function of a day's module whose only parameter is `out`, a `Fixtures`. The function calls `out.case(...)` for each case.
 The file's format is described in `harness/src/fixtures.rs`, which reads it.
 
 Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own generator,
@@ -19,7 +19,7 @@ import torch
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 
 MAX_BYTES = 300_000
-"""A day's fixtures stay below this."""
+"""Maximum size of a day's fixtures in bytes."""
 
 SEPARATION = 20
 """A wrong answer must be at least this many tolerances away from the right one."""
@@ -28,14 +28,14 @@ _DTYPES = {torch.float32: "F32", torch.int64: "I64"}
 
 
 class Random:
-    """Seeded values that are exact in float32 (multiples of 2⁻¹²) and the same on every machine."""
+    """A source of seeded values that are exact in float32 (multiples of 2⁻¹²) and the same on every machine."""
 
     def __init__(self, seed):
         self._bits = random.Random(seed)
         self.seed = seed
 
     def normal(self, *shape, std=1.0, mean=0.0):
-        """Returns roughly normal numbers. A sum of twelve uniforms has variance 1 and needs no logarithm. Its integers add exactly."""
+        """Returns roughly normal numbers: scaled sums of twelve uniform integers. The sums are exact, and need no logarithm."""
         return self._fill(shape, lambda: (sum(self._bits.getrandbits(16) for _ in range(12)) / 65536 - 6.0) * std + mean)
 
     def uniform(self, *shape, low=-1.0, high=1.0):
@@ -52,7 +52,7 @@ class Random:
 
 
 class Tolerance(NamedTuple):
-    """The largest difference that rounding may cause, and why. A `relative` one is a fraction of the expected value."""
+    """The largest difference that rounding may cause, and its derivation. If `relative`, it is a fraction of the expected value."""
 
     value: float
     derivation: str
@@ -60,10 +60,10 @@ class Tolerance(NamedTuple):
 
 
 def rounding(operations, magnitude, factor=2):
-    """Returns the bound after `operations` roundings in sequence, each at most 2⁻²⁴ of values up to `magnitude`.
+    """Returns the tolerance after `operations` roundings in sequence, each of at most 2⁻²⁴ of a value up to `magnitude`.
 
     `magnitude` is a number, or a tensor whose largest absolute value is used. `factor` covers another order of
-    summation, and the error of a library's exp, sin or cos: a few units, where the basic operations have half a unit.
+    summation, and a library's exp, sin or cos, which are a few units off where basic operations are half a unit off.
     """
     if torch.is_tensor(magnitude):
         magnitude = magnitude[torch.isfinite(magnitude)].abs().max().item()
@@ -72,9 +72,9 @@ def rounding(operations, magnitude, factor=2):
 
 
 def random_walk(n):
-    """Returns a bound for `n` roundings in sequence, in units of one. Their signs vary, so the sum grows like √n, not like n.
+    """Returns a bound for the sum of `n` roundings, in units of one rounding. Their signs vary, so the sum grows like √n, not like n.
 
-    It exceeds 4√n about once in a billion (Higham and Mary 2019, "A New Approach to Probabilistic Rounding Error Analysis").
+    The sum exceeds 4√n about once in a billion (Higham and Mary 2019, "A New Approach to Probabilistic Rounding Error Analysis").
     """
     return min(n, math.ceil(4 * math.sqrt(n)))
 
@@ -101,14 +101,14 @@ class Fixtures:
         self.seed = None
 
     def random(self, seed):
-        """Returns a source of inputs. Cases that are added from now on record its seed, unless they pass their own."""
+        """Returns a source of inputs with this seed. Cases that are added later record the seed, unless they pass their own."""
         self.seed = seed
         return Random(seed)
 
     def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
-        seed       the seed of `Random`, if not from `random`, or 0 if nothing was drawn. Failure messages print it
+        seed       the seed of the inputs, by default that of the last `random`, or 0 if nothing was drawn. Failure messages print it
         why        what this input reveals, in one sentence
         inputs     name → float32 or int64 tensor
         outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
@@ -169,7 +169,7 @@ class Fixtures:
         } | ({"nan": nan} if isinstance(nan, str) else {"nan": nan[0], "nan_place": nan[1:]} if nan else {})
 
     def to_bytes(self):
-        """The safetensors file. Written here because the library does not keep metadata in a fixed order."""
+        """Returns the safetensors file. Does not use the library, which does not keep metadata in a fixed order."""
         header, data = {"__metadata__": {n: json.dumps(a, ensure_ascii=False) for n, a in sorted(self.about.items())}}, b""
         # int64 comes first, so that each tensor is aligned to the size of its elements.
         for name, value in sorted(self.tensors.items(), key=lambda item: (item[1].dtype != torch.int64, item[0])):

@@ -85,7 +85,7 @@ def gpt2():
 
 
 def llama3():
-    """Returns a tokenizer that takes whole words without merging. Some words cannot be merged, to show the difference."""
+    """Returns a tokenizer like Llama 3's, which looks up a whole word before it merges. Some words cannot be merged, to show the difference."""
     tokenizer = begin(trained(split(LLAMA3), 560, ignore_merges=True))
     file = json.loads(tokenizer.to_str())
     file["model"]["merges"] = [merge for i, merge in enumerate(file["model"]["merges"]) if i % 7 != 6]
@@ -109,7 +109,7 @@ def qwen2_without_nfc():
 
 
 def no_name():
-    """Returns llama.cpp's default for files that name no pre-tokenizer: its four expressions in turn."""
+    """Returns a tokenizer with llama.cpp's default pre-tokenizer, for files that name none: four expressions, applied in turn."""
     cuts = [r"[\p{P}$+<=>^~|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+", r"[0-9][0-9][0-9]"]
     steps = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in cuts]
     return trained(pre_tokenizers.Sequence([*steps, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]), 560)
@@ -120,7 +120,7 @@ def smollm():
 
 
 def sentence_piece(scores, byte_fallback=True, **where):
-    """Returns a tokenizer with the merges that transformers derives from scored pieces, and all scores."""
+    """Returns a tokenizer whose merges transformers derives from `scores`, pairs of a piece and its score. Returns the scores of all ids too."""
     special = SPECIALS[:3]
     pieces = [(token, 0.0) for token in special] + [(f"<0x{byte:02X}>", 0.0) for byte in range(256) if byte_fallback] + list(scores)
     vocab = {token: i for i, (token, _) in enumerate(pieces)}
@@ -137,10 +137,10 @@ def sentence_piece(scores, byte_fallback=True, **where):
 
 
 def pieces(vocab_size):
-    """Returns pieces and scores by byte-pair encoding, as in Llama 2: scores fall in the order of the merges."""
+    """Trains byte-pair encoding. Returns the pieces with scores that fall in the order of the merges, as in Llama 2."""
     trainer_of = Tokenizer(models.BPE())
     trainer_of.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
-    # Leaves out the other scripts, so that their characters have no token.
+    # Trains on Latin and Cyrillic texts only, so that characters of other scripts have no token.
     trainer_of.train_from_iterator(CORPUS[:5], trainers.BpeTrainer(vocab_size=vocab_size, show_progress=False))
     vocab = trainer_of.get_vocab()
     ordered = sorted(vocab, key=vocab.get)
@@ -168,7 +168,7 @@ def llama2_no_space():
 
 
 def llama2_no_bytes():
-    """A run of characters without a token is one unknown token."""
+    """Returns a tokenizer without byte tokens: a run of characters without a token is one unknown token."""
     return sentence_piece(pieces(400), byte_fallback=False, normalizer=PREPEND)
 
 

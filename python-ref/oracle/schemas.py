@@ -1,6 +1,6 @@
 """JSON Schemas with texts, and whether `jsonschema` and `llguidance` accept each text.
 
-`jsonschema` parses a text with Python's parser and checks the value. `llguidance` checks the bytes, with our rules for blanks, and so the order of properties too.
+`jsonschema` parses a text with Python's parser and checks the value. `llguidance` checks the bytes, with our rules for blanks, and therefore also the order of properties.
 Our answers have one form (see `schema/src/lib.rs`): a text is an answer if both accept it. `DIFFERENT` names the exceptions,
 each with its reason.
 """
@@ -19,7 +19,7 @@ S, I, N, B = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type
 
 
 def obj(properties, required=None, **more):
-    """Returns a closed object. All properties are required by default."""
+    """Returns the schema of an object with only these properties. All are required by default."""
     required = list(properties) if required is None else required
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False, **more}
 
@@ -177,7 +177,7 @@ REFUSED = [
     ({"$ref": "#/$defs/a", "$defs": {"a": obj({"a": {"$ref": "#/$defs/a"}})}}, ""), ({"type": "string", "minLength": 20_000}, ""), ({"type": "array", "items": I, "minItems": 100_000}, ""), ({"const": 1, "enum": [1]}, "/enum"), ({"type": "string", "pattern": "a.{20}$"}, "/pattern"), ({"type": "string", "pattern": "^(a{1000}){1000}$"}, "/pattern"),
     ({"type": []}, "/type"), ({"type": "object", "properties": {"a": {"$id": "x", "type": "string"}}}, "/properties/a/$id"), ({"$anchor": "a"}, "/$anchor"), ({"type": "string", "contentEncoding": "base64"}, "/contentEncoding"),
 ]
-"""What is refused, and where."""
+"""Schemas that are rejected, each with a JSON pointer to the reason."""
 
 MINUS_NOTHING = "minus nothing is nothing, which is within the bounds; llguidance has no sign before it where there is a bound"
 TENTHS = "9.9 is 9.90, and so below 9.99; llguidance takes 9.89 and not 9.9"
@@ -192,7 +192,7 @@ DIFFERENT = {
 
 
 def blanks(value):
-    """Returns a value without any blanks, and with all that are allowed."""
+    """Returns two JSON texts of `value`: without blanks, and with all blanks that are allowed."""
     return [json.dumps(value, ensure_ascii=False, separators=(",", ":")), json.dumps(value, ensure_ascii=False)]
 
 
@@ -246,7 +246,7 @@ def judge(schema):
 
 
 def once(pairs):
-    """Returns an object. Raises `ValueError` for a repeated key, which parsers treat differently."""
+    """Returns an object's `pairs` as a dictionary. Raises `ValueError` for a repeated key, which parsers treat differently."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError(pairs)
     return dict(pairs)

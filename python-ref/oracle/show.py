@@ -15,7 +15,7 @@ TEXT = "Once upon a time, Gus was a clever pony. Gus had a new wagon. The wagon 
 
 
 STEP = 2.0**-8
-"""Inputs are rounded to multiples of this, so that they rarely depend on the machine, and then by one step."""
+"""Inputs are rounded to multiples of this, so that they rarely differ between machines, and then by one step."""
 
 
 def coarse(x):
@@ -30,7 +30,7 @@ def cases(out):
     asked, told = words.index("colour"), words.index("blue")
     rotated, before = {}, {}
 
-    # Records queries and keys after norm and rotation.
+    # Records the first layer's queries and keys after norm and rotation.
     import transformers.models.qwen3.modeling_qwen3 as qwen3
 
     rope = qwen3.apply_rotary_pos_emb

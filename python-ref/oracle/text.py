@@ -197,7 +197,7 @@ def byte_level():
 
 
 def byte_level_with_bos():
-    """Returns the same with a post-processor that adds a BOS token, as Llama 3 has it."""
+    """Returns the tokenizer of `byte_level` with a post-processor that adds a BOS token, as in Llama 3."""
     tokenizer = byte_level()
     bos = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)])
     tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), bos])

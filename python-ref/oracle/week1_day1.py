@@ -57,15 +57,15 @@ def multi_head_attention(query, key, value, mask=None, *, n_heads, q_proj, k_pro
 
 
 def linear_rounding(x, weight, bias=None):
-    """Returns the tolerance of `linear`. Each output is a sum of `in` products, with roundings of at most Σ|x·w|."""
+    """Returns the tolerance of `linear`. Each output is a sum of `in` products, and each rounding is of at most Σ|x·w|."""
     magnitude = linear(x.abs(), weight.abs(), None if bias is None else bias.abs())
     return rounding(x.shape[-1] + 1, magnitude, factor=1)
 
 
 def attention_rounding(q, k, v, scale=None, projections=0, output=None):
     """Returns the tolerance of attention. An error ε in a score changes each weight by at most 2ε of itself. A score has
-    the roundings of D products and of the `projections` before them. Exp, the sum of S weights and the sum of S values
-    add 2S + 4 at the magnitude of v, and an `output` projection [E, H·D] adds its own."""
+    the roundings of D products and of their inputs, `projections` in number. Exp and the sums of S weights and S values add
+    2S + 4 roundings at the magnitude of v. An `output` projection [E, H·D] adds its own."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = (q.norm(dim=-1).max() * k.norm(dim=-1).max()).item() * scale  # Cauchy-Schwarz
     operations = 2 * random_walk(q.shape[-1] + projections) + random_walk(2 * k.shape[-2] + 4 + projections)
@@ -317,7 +317,7 @@ def _multi_head(out):
         return multi_head_attention(query, key, value, mask, n_heads=h, **weights)
 
     def library(query, key, value, mask=None, *, q_proj, k_proj, v_proj, o_proj):
-        """Calls PyTorch's module with identity projections, because it requires H·D = E. The projections are outside."""
+        """Calls PyTorch's module with identity projections, because it requires H·D = E. The real projections are outside."""
         width = h * d
         q, k, v, eye = query @ q_proj.T, key @ k_proj.T, value @ v_proj.T, torch.eye(width, dtype=query.dtype)
         mask = None if mask is None else mask.expand(b, h, l, s).reshape(b * h, l, s)

@@ -39,14 +39,14 @@ def rope_half_split(x, cos, sin, offset=0):
 
 
 def rope_at_positions(x, cos, sin, positions, form):
-    """`x [B, H, L, D]`, `positions [B, L]`. `form` is "interleaved" or "half_split"."""
+    """Rotates `x [B, H, L, D]`, whose rows are at `positions [B, L]`. `form` is "interleaved" or "half_split"."""
     cos, sin = cos[positions][:, None], sin[positions][:, None]
     rotate = {"interleaved": rope_interleaved, "half_split": rope_half_split}[form]
     return rotate(x, cos, sin, 0)
 
 
 def half_split_to_interleaved(weight, n_heads):
-    """Moves rows within each head of `weight [n_heads·D, E]`: `i` to `2i` and `i + D/2` to `2i + 1`."""
+    """Moves rows within each head of `weight [n_heads·D, E]`: row `i` to `2i` and `i + D/2` to `2i + 1`."""
     rows, width = weight.shape
     heads = weight.reshape(n_heads, rows // n_heads, width)
     first, second = heads.chunk(2, dim=1)
@@ -62,7 +62,7 @@ def _rows(x, cos, sin, offset):
 
 def _frequencies(out):
     for head_dim, base in [(8, 10_000.0), (6, 500_000.0), (64, 1_000_000.0)]:
-        # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base. All other steps are smaller.
+        # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base. All other roundings are smaller.
         roundings = 4 + math.ceil(math.log(base))
         halves = torch.arange(head_dim // 2, dtype=torch.float64)
         out.case(
@@ -136,7 +136,7 @@ def _polar(frequencies, n_positions):
 
 
 def _with_complex_numbers(form):
-    """The same rotation as a product of complex numbers."""
+    """Returns a function that rotates in `form` by multiplying complex numbers."""
 
     def rotate(x, cos, sin, offset):
         half = x.shape[-1] // 2
@@ -149,7 +149,7 @@ def _with_complex_numbers(form):
 
 
 def _transformers(form):
-    """`apply_rotary_pos_emb` of Llama (half-split) and of GLM (interleaved)."""
+    """Returns a function that rotates in `form` by transformers' `apply_rotary_pos_emb`: Llama's (half-split) or GLM's (interleaved)."""
     from transformers.models.glm.modeling_glm import apply_rotary_pos_emb as interleaved
     from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as half_split
 
@@ -228,7 +228,7 @@ def _positions(out):
             return rope_at_positions(x, cos, sin, positions, form)
 
         def one_by_one(x, cos, sin, positions, form=form):
-            """Rotates each row alone, by transformers, at its offset."""
+            """Rotates each row alone with transformers, at its position."""
             rows = [[_transformers(form)(x[b, :, l : l + 1], cos, sin, int(positions[b, l])) for l in range(3)] for b in range(2)]
             return torch.stack([torch.cat(row, dim=1) for row in rows])
 

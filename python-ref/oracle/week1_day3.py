@@ -24,7 +24,7 @@ def grouped_query_attention(q, k, v, scale=None, mask=None):
 
 
 def causal_mask(length, keys):
-    """`[L, S]` for queries that are the last `length` of `keys` positions: 0 where key `j ≤ S − L + i`, else −inf."""
+    """Returns the mask `[L, S]` for queries that are the last `length` of `keys` positions: 0 where key `j ≤ S − L + i`, else −inf."""
     if length > keys:
         raise ValueError(f"{length} queries cannot be the last of {keys} positions")
     i, j = torch.arange(length)[:, None], torch.arange(keys)
@@ -48,7 +48,7 @@ def grouped_query_attention_layer(
 
 
 def max_norm(weight):
-    """Returns the q/k norm of the layer's tests. It divides each head by its largest magnitude and multiplies by a weight.
+    """Returns the norm of queries and keys for the layer's tests. It divides each head by its largest magnitude and multiplies by `weight`.
 
     Like RMSNorm, it is not linear and does not commute with RoPE. Unlike RMSNorm, it reveals nothing of day 4.
     """
@@ -66,7 +66,7 @@ def _indexed(heads):
 
 
 def _masked_in_groups(arrange):
-    """Returns an attention function over `[B, H, G, L, S]`. `arrange(mask, b, h, g)` gives the mask five axes."""
+    """Returns an attention function whose scores are `[B, H, G, L, S]`. `arrange(mask, b, h, g)` reshapes the mask to these axes."""
 
     def wrong(q, k, v, mask):
         b, h_q, l, d = q.shape
@@ -205,7 +205,7 @@ def _grouped(out):
 
 
 def _as_rows(x):
-    """Reads `[B, H, S, D]` as if the position came before the head."""
+    """Returns `x [B, H, S, D]`, misread as if the axis of positions came before that of heads."""
     b, h, s, d = x.shape
     return x.reshape(b, s, h, d).transpose(1, 2)
 
@@ -238,7 +238,7 @@ def _mask(out):
 
 
 def _transformers(family, n_heads, n_kv_heads, head_dim):
-    """Returns transformers' attention layer of a family, with our weights."""
+    """Returns a function that runs transformers' attention layer of `family` with our weights."""
     from transformers import LlamaConfig, Qwen2Config, Qwen3Config
     from transformers.models.llama.modeling_llama import LlamaAttention
     from transformers.models.qwen2.modeling_qwen2 import Qwen2Attention
@@ -287,7 +287,7 @@ def _layer(out):
     def written_out(
         split=split_heads, rope_q=rope_half_split, rope_k=rope_half_split, rope_v=None, norm_first=True, attend=grouped_query_attention, merge=merge_heads
     ):
-        """Returns the layer with parameters that introduce mistakes."""
+        """Returns the layer as a function. An argument that is not the default introduces a mistake."""
 
         def layer(x, mask=None, *, cos, sin, q_norm=None, k_norm=None, **w):
             q, k, v = (split(linear(x, w[f"{n}_proj"], w.get(f"{n}_bias")), heads) for n, heads in [("q", h_q), ("k", h), ("v", h)])

@@ -60,12 +60,12 @@ def _rms_norm(out):
             wrong={n: m for n, m in mistakes.items() if n == only or only is None and n != "eps missing"},
         )
 
-    # Around 4, an eps that is ten times too large disappears in rounding. `each_eps` tests eps.
+    # For inputs around 4, an eps that is ten times too large disappears in rounding. `each_eps` tests eps.
     case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8, std=4.0))
     tiny, other_tiny = r.normal(2, 3, 8) / 1024, r.normal(3, 8) / 1024
     case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024)
     x = r.normal(3, 8)
-    x[1] /= 4  # one row below eps, where max(mean, eps) differs from no eps
+    x[1] /= 4  # this row's mean is below the eps of 0.25, so max(mean, eps) differs from no eps
     _each_eps(out, r.seed, weight, torch.cat([tiny[0], other_tiny, x]))
     offset = r.normal(3, 8, std=4.0) + 5  # some numbers are below 0, so that their mean differs from that of their magnitudes
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset)
@@ -142,7 +142,7 @@ def _silu(out):
     others = [n for n in mistakes if n != "silu-cancellation"]
     case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
     negative = r.uniform(24, low=-30.0, high=-8.0)
-    negative[0] = -2.5  # further left, GELU and others are indistinguishable from ReLU
+    negative[0] = -2.5  # for smaller x, GELU and others are indistinguishable from ReLU
     negative[1] = 2.5  # distinguishes x·σ(−x) from x·σ(−|x|)
     case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
     far_left = torch.tensor([-88.0, -88.5, -89.0, -90.0, -91.0, -92.0])
@@ -195,7 +195,7 @@ def _swiglu(out):
     }
 
     def tolerance(x, gate_proj, up_proj, down_proj):
-        # SiLU is at most |x| and changes by at most 1.1 times what x does.
+        # |SiLU(x)| is at most |x|, and its slope is at most 1.1.
         product = linear(x.abs(), gate_proj.abs()) * linear(x.abs(), up_proj.abs())
         return {"output": rounding(2 * x.shape[-1] + gate_proj.shape[0] + 8, linear(product, down_proj.abs()), factor=1)}
 

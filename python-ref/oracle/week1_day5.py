@@ -1,7 +1,7 @@
 """Week 1, day 5: embedding and tied output, transformer block, the whole decoder, weights.
 
 The decoder is plain PyTorch, in the dtype of its weights. transformers always computes norms and softmax in float32,
-so it cannot give float64 results. It also computes each whole model here, and the two must agree to within the tolerance.
+so it cannot give float64 results. For each whole model, the results of the two must agree to within the tolerance.
 """
 
 import math
@@ -32,7 +32,7 @@ def swiglu(x, w):
 
 
 def attention(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
-    """Computes grouped-query attention with a layer's weights `w`, by their names in a checkpoint."""
+    """Computes grouped-query attention. `w` has a layer's weights by their names in a checkpoint, and `c` the sizes."""
     batch, length = x.shape[:2]
 
     def project(name, heads):
@@ -89,7 +89,7 @@ def block(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
 
 
 def inverse_frequencies(head_dim, theta, scaling=None):
-    """Returns frequencies, computed in float64 and rounded, so that the dtype has no influence. `scaling` is Llama 3's."""
+    """Returns RoPE's frequencies, computed in float64 and rounded to float32, whatever the model's dtype. `scaling` is Llama 3's."""
     f = theta ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
     if scaling:
         turns = scaling["original_max_position_embeddings"] * f.float().double() / (2 * math.pi)
@@ -100,7 +100,7 @@ def inverse_frequencies(head_dim, theta, scaling=None):
 
 
 def tables(frequencies, length, dtype):
-    """Returns cosine and sine in `dtype`. Their angles are in float32, as in all implementations."""
+    """Returns RoPE's cosine and sine in `dtype`. Their angles are in float32, as in all implementations."""
     angles = torch.arange(length, dtype=torch.float32)[:, None] * frequencies
     return angles.to(dtype).cos(), angles.to(dtype).sin()
 
@@ -139,7 +139,7 @@ SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "nu
 
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 48}
 
-# In the forms of `config.json`: the older one for qwen2, that of transformers 5 for the others.
+# Contents of `config.json`: in its older form for qwen2, in that of transformers 5 for the others.
 CONFIGS = {
     "llama": SIZES | {"model_type": "llama", "max_position_embeddings": 96, "rms_norm_eps": 0.01, "tie_word_embeddings": False, "attention_bias": False, "dtype": "float32",
                       "rope_parameters": {"rope_theta": 100.0, **LLAMA3}, "eos_token_id": 2},

@@ -25,12 +25,12 @@ MISTAKES = ["rope-pairing-swapped", "gqa-tile-not-repeat", "mask-dropped", "qkno
 
 
 def stored(value):
-    """Returns the rows of the stored positions, from `[1, L, …]` or `[1, H, L, D]`."""
+    """Returns the rows of `value` at the positions that the fixture has. `value` is `[1, L, …]` or `[1, H, L, D]`."""
     return value.index_select(value.ndim - 2, torch.tensor(POSITIONS))
 
 
 def run(config, tokens, weights, mistake=None):
-    """Returns all activations by name, in order."""
+    """Runs the decoder. Returns the stored rows of all activations, by name and in order."""
     seen = {}
     decoder(config, weights, tokens, mistake, lambda name, value: seen.update({name: value}))
     return {name: stored(value) for name, value in seen.items()}

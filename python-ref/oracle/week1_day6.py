@@ -102,7 +102,7 @@ PROMPTS = {
     "question": (16, [f"Anna had a new {thing}. The {thing} was {colour}.\nQuestion: What colour was the {thing}?\nAnswer:" for thing, colour in [("ladder", "pink"), ("ball", "red"), ("bell", "brown")]]),
     "chat": (12, [[{"role": "user", "content": text}] for text in ("Tell me a story.", "Hello!", "Tell me a story about a cat.")]),
 }
-"""How many tokens at most, and prompts to choose from: the first is taken whose choices are all clear."""
+"""The maximum number of new tokens, and candidates for the prompt. The first whose greedy choices are all clear is used."""
 
 
 def embedded_cases(out):
@@ -162,7 +162,7 @@ def stream_cases(out):
         "beyond the last character": b"\xf4\x90\x80\x80",
         "cut off twice": b"\xc3\xe6\x97",
     }
-    # All proper prefixes of characters, which must wait. (Python's incremental decoder also waits within a surrogate.)
+    # Every proper prefix of a character's bytes, after which a stream must wait. (Python's incremental decoder also waits within a surrogate.)
     characters = (chr(i).encode() for i in range(0x80, 0x110000) if not 0xD800 <= i < 0xE000)
     beginnings = {character[:k] for character in characters for k in range(1, len(character))}
     examples = []

@@ -15,10 +15,10 @@ from oracle.fixtures import Random, rounding
 OFF = -math.inf
 
 DRAWS = 20_000
-"""How many tokens a statistical test draws."""
+"""Number of tokens that a statistical test draws."""
 
 FALSE_ALARM = 1e-6
-"""How often a correct sampler would fail a statistical test, over all seeds."""
+"""Probability, over all seeds, that a correct sampler fails a statistical test."""
 
 
 def apply_temperature(logits, temperature):
@@ -34,7 +34,7 @@ def top_k(logits, k):
 
 
 def top_p(logits, p):
-    """Keeps tokens by the mass before each, from the most probable down. `transformers` starts at the least probable."""
+    """Keeps the most probable tokens: each for which the mass of those before it is below `p`. `transformers` starts at the least probable."""
     if p >= 1:
         return logits
     order = descending(logits)
@@ -72,7 +72,7 @@ def splitmix64(seed, n):
 
 
 def draw(logits, uniform):
-    """Returns, for each number of `uniform`, the first token in id order whose running sum exceeds it."""
+    """Returns, for each number of `uniform`, the first token in id order whose running sum of probabilities exceeds it."""
     sums = logits.softmax(-1).cumsum(-1)
     assert (sums[None] - uniform[:, None]).abs().min() > 1e-5, "a draw within rounding of the border of two tokens"
     return torch.searchsorted(sums, uniform, right=True)
@@ -104,7 +104,7 @@ def keep(logits, ids):
 
 
 def table(step, values):
-    """Returns a function that applies `step` with each value, one row each. Several rows tell mistakes apart."""
+    """Returns a function that applies `step` with each of `values` and returns a row for each. Several rows tell mistakes apart."""
     return lambda logits, **more: torch.stack([step(logits, value, **more) for value in values])
 
 
@@ -449,7 +449,7 @@ def distribution_cases(out):
         options = off | changed
         probabilities = shape(logits.double(), seen, options).softmax(-1)
         neighbours = {f"without {step}": shape(logits.double(), seen, options | {step: off[step]}).softmax(-1) for step in changed}
-        # All three cuts keep the first tokens by rank, so of several at once some have no effect.
+        # Top-k, top-p and min-p all keep the first tokens by rank, so together, some have no effect.
         neighbours = {neighbour: other for neighbour, other in neighbours.items() if not torch.equal(other, probabilities)}
         neighbours["that takes all tokens that are left as equally probable"] = (probabilities > 0) / (probabilities > 0).sum()
         neighbours["that squares the probabilities"] = probabilities**2 / (probabilities**2).sum()

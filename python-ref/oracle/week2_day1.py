@@ -1,8 +1,8 @@
 """Week 2, day 1: the KV cache, attention over it, the model over rows.
 
-A model with a cache must give what it gives without one. The expected logits come from the decoder of week 1, day 5, over whole
-sequences. Two implementations with caches must agree with it, in chunks: one here, which concatenates keys and values, and that of
-transformers.
+A model must compute the same logits with a cache as without one. The expected logits come from the decoder of week 1, day 5, over whole
+sequences. Two implementations with caches, which compute in chunks, must agree with it: one here, which concatenates keys and values, and that
+of transformers.
 """
 
 import math
@@ -47,7 +47,7 @@ def task_1(out):
 
 
 def attention(q, keys, values, scale, mistake=None):
-    """Computes one row's attention: `q [G, D]`, `keys [S, D]`, `values [S, D]`."""
+    """Computes attention of one row to one key/value head: `q [G, D]`, `keys [S, D]`, `values [S, D]`."""
     scores = q @ keys.T * (1.0 if mistake == "unscaled" else scale)
     weights = torch.full_like(scores, 1 / len(keys)) if mistake == "mean" else torch.softmax(scores, dim=-1)
     return weights @ values
@@ -174,7 +174,7 @@ def cached(json, weights, tokens, chunks, mistake=None):
 
 
 def transformers_cached(json, weights, tokens, chunks):
-    """Returns transformers' logits in float32, with its own cache."""
+    """Returns transformers' logits in float32, computed in `chunks` with its own cache."""
     config = AutoConfig.for_model(**json)
     config._attn_implementation = "eager"
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()

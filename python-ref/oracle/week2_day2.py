@@ -17,7 +17,7 @@ from oracle.fixtures import relative_rounding
 T = GGUFValueType
 Q = GGMLQuantizationType
 TYPES = [Q.F32, Q.F16, Q.BF16, Q.Q4_0, Q.Q4_1, Q.Q5_0, Q.Q5_1, Q.Q8_0, Q.Q2_K, Q.Q3_K, Q.Q4_K, Q.Q5_K, Q.Q6_K]
-"""The types that the engine runs."""
+"""The tensor types that the engine runs."""
 
 VALUES = {
     "U8": [200, 0, 7],
@@ -33,7 +33,7 @@ VALUES = {
     "I64": [-(2**62) - 3, 2],
     "F64": [0.1, -2.5],
 }
-"""Some values of each type, of which the first stands alone too."""
+"""Elements for an array of each type. The first is also used as a single value."""
 NAMES = {"U8": T.UINT8, "I8": T.INT8, "U16": T.UINT16, "I16": T.INT16, "U32": T.UINT32, "I32": T.INT32, "F32": T.FLOAT32, "Bool": T.BOOL,
          "String": T.STRING, "U64": T.UINT64, "I64": T.INT64, "F64": T.FLOAT64}  # fmt: skip
 
@@ -48,7 +48,7 @@ def debug(value):
 
 
 def written(entries, tensors=(), alignment=None, endianess=GGUFEndian.LITTLE, version=3):
-    """Returns the bytes of a file. `entries`: key, type, type of elements, value. `tensors`: name, shape, type, bytes."""
+    """Returns the bytes of a GGUF file. `entries`: key, type, type of elements, value. `tensors`: name, shape, type, bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file.gguf"
         writer = GGUFWriter(path, "llama", endianess=endianess)
@@ -94,7 +94,7 @@ def read(data):
         tensors = [
             {
                 "name": t.name,
-                # The reader gives ne, fastest axis first.
+                # The reader's shape is ne, with the fastest axis first.
                 "shape": [int(n) for n in reversed(t.shape)],
                 "type": t.tensor_type.name,
                 "start": int(t.data_offset),
@@ -106,9 +106,9 @@ def read(data):
 
 
 METADATA = 24
-"""Where the first entry begins."""
+"""Offset in a file of the first metadata entry."""
 FIRST_VALUE = METADATA + 8 + len("general.architecture") + 4 + 8 + len("llama") + 8 + len("k") + 4
-"""Where the value of the second entry begins, if its key is `k`: the writer puts the architecture first."""
+"""Offset of the second entry's value, if its key is `k`. The first entry is the architecture, which the writer adds."""
 
 
 def alone(value_type, element_type, value):
@@ -156,7 +156,7 @@ def headers(out):
         "version 4": written(entry, tensor, version=4),
         "big-endian": written(entry, tensor, endianess=GGUFEndian.BIG),
     }
-    # One tensor, the writer's own entry, general.architecture, and one or two more.
+    # Version, tensors, metadata entries: general.architecture, which the writer adds, and one or two more.
     found = {"version 3": [3, 1, 3], "version 2": [2, 1, 2]}
     files = [{"name": n, "bytes": data.hex(), "is": found.get(n)} for n, data in files.items()]
     out.case("task_1_header/versions", why="two versions that are read, three files that are not", scalars={"files": files})
@@ -198,7 +198,7 @@ def tables(out):
 
 
 def llama(vocabulary, hidden, intermediate, layers, heads, kv_heads, head_dim, tied, of):
-    """Yields the tensor table of a Llama. `of(name)` is the type of a matrix."""
+    """Yields name, shape and type of each tensor of a Llama. `of(name)` returns the type of a matrix."""
     q, kv = heads * head_dim, kv_heads * head_dim
     matrices = {"attn_q": (q, hidden), "attn_k": (kv, hidden), "attn_v": (kv, hidden), "attn_output": (hidden, q),
                 "ffn_gate": (intermediate, hidden), "ffn_up": (intermediate, hidden), "ffn_down": (hidden, intermediate)}  # fmt: skip
@@ -242,7 +242,7 @@ def roofline(out):
             size += size_of(embedding[1][1:], embedding[2])
         work = f"Work {{ bytes: {size}, multiply_adds: {sum(prod(shape) for _, shape, _ in once)} }}"
         table = [[n, list(shape), t.name, size_of(shape, t)] for n, shape, t in tensors]
-        # All layers equal the first, so the test creates the others.
+        # All layers equal the first, so the case has only the first, and the test creates the others.
         table = [row for row in table if not row[0].startswith("blk.") or row[0].split(".")[1] in ("0",)]
         layers = 1 + max(int(n.split(".")[1]) for n, _, _ in tensors if n.startswith("blk."))
         works.append({"model": name, "layers": layers, "tensors": table, "is": work})

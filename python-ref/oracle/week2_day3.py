@@ -14,20 +14,20 @@ from safetensors.torch import load_file
 from oracle.fixtures import FOLDER, Tolerance
 
 OFFSET = {"Q8_0": 0, "Q4_0": 8, "Q5_0": 16}
-"""What an integer of 0 is stored as."""
+"""The stored integer of a weight that is 0, by format."""
 
 ROUND_TRIP = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "BF16", "F16")
 
 
 def encode(x, name):
-    """`x [n, cols]` → bytes `[n, row bytes]`."""
+    """Quantizes `x [n, cols]` to format `name` → bytes `[n, row bytes]`."""
     with np.errstate(over="ignore"):
         data = quantize(np.ascontiguousarray(x.numpy(), dtype=np.float32), GGMLQuantizationType[name])
     return torch.from_numpy(np.ascontiguousarray(data).view(np.uint8).astype(np.int64)).reshape(x.shape[0], -1)
 
 
 def decode(blocks, name):
-    """Bytes `[n, row bytes]` → weights `[n, cols]`."""
+    """Decodes bytes `[n, row bytes]` of format `name` → weights `[n, cols]`."""
     data = blocks.numpy().astype(np.uint8)
     data = data.view(np.float32) if name == "F32" else data.view(np.float16) if name == "F16" else data
     with np.errstate(invalid="ignore"):
@@ -36,12 +36,12 @@ def decode(blocks, name):
 
 
 def halves(bits):
-    """`bits [n]` as two bytes each, the lower first: `[n, 2]`."""
+    """Returns `bits [n]` as two bytes each, the lower first: `[n, 2]`."""
     return torch.stack((bits & 255, bits >> 8), dim=-1)
 
 
 def with_scale(blocks, bits):
-    """Replaces the scales, which are the first two bytes of a block."""
+    """Returns `blocks` with their scales, the first two bytes of each, replaced by `bits`."""
     return torch.cat((halves(bits), blocks[:, 2:]), dim=1)
 
 
@@ -59,7 +59,7 @@ def scales(blocks):
 def random_scales(r, n):
     """Returns the bits of finite half-precision numbers of either sign and any size, including subnormals."""
     bits = r.integers(n, high=0x7C00) | r.integers(n, high=2) << 15
-    bits[0], bits[1] = 0x0001, 0x83FF  # the smallest, and the largest subnormal
+    bits[0], bits[1] = 0x0001, 0x83FF  # the smallest subnormal, and minus the largest
     return bits
 
 
@@ -170,7 +170,7 @@ def mistaken_parts(x, name, mistake=None):
 
 
 def near_the_edges(name):
-    """Returns weights so near the middle between two integers that a rounded scale moves them to the other one."""
+    """Returns weights so near the middle between two integers that dividing by the rounded scale gives the wrong one."""
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     rows = []
     # Rounding changes the scale by a little less than half a unit in the last place: down at δ = 0.9, up at δ = 1.1.
@@ -185,8 +185,8 @@ def near_the_edges(name):
 
 
 def between(name):
-    """Returns weights exactly in the middle between two integers. In three blocks the largest magnitude has both signs, in one
-    only the negative sign."""
+    """Returns weights exactly in the middle between two integers. The largest magnitude has both signs in
+    three blocks, only the positive sign in one, and only the negative sign in one."""
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     rows = []
     for power, sign, other in ((-6, 1, 1), (-3, -1, 1), (1, 1, 1), (-4, 1, 0.5), (-5, -1, 0.5)):
@@ -227,7 +227,7 @@ def prescribed(r, name):
                 near += [np.nextafter(near[-1], f32(np.inf))]
             for _ in range(6):
                 near = [np.nextafter(near[0], f32(-np.inf)), *near]
-            # Prefers a weight for which one of the three wrong ways, in turn, differs, or else any. Ties come last.
+            # Prefers a weight whose code differs in a wrong way: in one of the three, by turns, or else in any. Ties come last.
             def unfit(x):
                 found = codes(x, largest)
                 return float(x * (f32(1) / d)) % 1 == 0.5, found[0] == found[1 + i % 3], len(set(found)) == 1
@@ -239,7 +239,7 @@ def prescribed(r, name):
 
 
 def little(r):
-    """Returns blocks of zeros, one weight, one repeated value, weights whose scale half precision barely or cannot hold, and negative weights."""
+    """Returns six blocks: zeros, one weight, one repeated value, two with scales that half precision barely or cannot hold, and negative weights."""
     x = torch.zeros(6, 32)
     x[1, 17] = -0.37
     x[2] = 0.11

@@ -1,4 +1,4 @@
-"""Week 2, days 3 and 4: all formats, decoded by the `gguf` package, with all bits. For the reference's own tests."""
+"""Week 2, days 3 and 4: all formats, decoded by the `gguf` package and stored bit for bit. For the reference's own tests."""
 
 import torch
 from oracle.week2_day3 import by_value, decode, halves, random_scales
@@ -8,7 +8,7 @@ FORMATS = {
     "Q4_0": (18, (0,)), "Q4_1": (20, (0, 2)), "Q5_0": (22, (0,)), "Q5_1": (24, (0, 2)), "Q8_0": (34, (0,)),
     "Q2_K": (84, (80, 82)), "Q3_K": (110, (108,)), "Q4_K": (144, (0, 2)), "Q5_K": (176, (0, 2)), "Q6_K": (210, (208,)),
 }  # fmt: skip
-"""Bytes in a block, and where its half-precision numbers begin."""
+"""Bytes in a block, and the offsets of its half-precision numbers."""
 
 INFINITE = (0x7C00, 0xFC00, 0x7E00)
 

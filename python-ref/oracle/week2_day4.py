@@ -1,7 +1,7 @@
 """Week 2, day 4: K-quants in Q4_K and Q6_K, the search for scale and minimum, what a converter decides, writing GGUF.
 
 The `gguf` package reads blocks, but cannot write K-quants. So the search is written here in float64, and blocks are packed from known
-numbers, which the package must read back. Bytes of files are the package's own. The types in mixes were recorded from llama.cpp
+numbers, which the package must read back. Bytes of files are the package's own. The types of mixed files were recorded from llama.cpp
 (llama-cpp-python 0.3.36, `llama_model_quantize`), as were the errors of its quantizers.
 """
 
@@ -23,7 +23,7 @@ def ints(values):
 
 
 def decode(blocks, name):
-    """Bytes `[n, bytes]` → weights `[n, 256]`."""
+    """Decodes bytes `[n, bytes]` of format `name` → weights `[n, 256]`."""
     with np.errstate(invalid="ignore"):
         return torch.from_numpy(gguf.dequantize(blocks.numpy().astype(np.uint8), T[name]).astype(np.float32).reshape(len(blocks), 256))
 
@@ -42,14 +42,14 @@ def embedded(name):
 
 
 def pack_q4_k(d, dmin, scales, minimums, codes):
-    """`d [n]`, `dmin [n]`, `scales [n, 8]`, `minimums [n, 8]`, `codes [n, 256]` → bytes `[n, 144]`."""
+    """Packs `d [n]`, `dmin [n]`, `scales [n, 8]`, `minimums [n, 8]`, `codes [n, 256]` → bytes `[n, 144]`."""
     six = np.concatenate((scales[:, :4] | (scales[:, 4:] >> 4) << 6, minimums[:, :4] | (minimums[:, 4:] >> 4) << 6, scales[:, 4:] & 15 | (minimums[:, 4:] & 15) << 4), 1)
     pairs = codes.reshape(-1, 4, 2, 32)
     return ints(np.concatenate((half(d), half(dmin), six.astype(np.uint8), (pairs[:, :, 0] | pairs[:, :, 1] << 4).reshape(-1, 128).astype(np.uint8)), 1))
 
 
 def pack_q6_k(d, scales, codes):
-    """`d [n]`, `scales [n, 16]`, `codes [n, 256]` in 0…63 → bytes `[n, 210]`."""
+    """Packs `d [n]`, `scales [n, 16]`, `codes [n, 256]` in 0…63 → bytes `[n, 210]`."""
     halves = codes.reshape(-1, 2, 4, 32)
     low = np.concatenate((halves[:, :, 0] & 15 | (halves[:, :, 2] & 15) << 4, halves[:, :, 1] & 15 | (halves[:, :, 3] & 15) << 4), 2)
     high = halves[:, :, 0] >> 4 | halves[:, :, 1] >> 4 << 2 | halves[:, :, 2] >> 4 << 4 | halves[:, :, 3] >> 4 << 6
@@ -62,7 +62,7 @@ def numbers(r, *shape, high):
 
 
 def q4_k_parts(r, n, whole=False):
-    """Returns distinct scales and minimums, some above 15, and all codes, with 0 and 15 in each group."""
+    """Returns d, dmin, scales, minimums and codes of `n` blocks. Scales and minimums are distinct, some above 15. Each group has codes 0 and 15."""
     scales = np.stack([(np.arange(8) * 7 + 5 * i) % 61 + 2 for i in range(n)])
     minimums = np.stack([(np.arange(8) * 11 + 3 * i + 4) % 59 + 3 for i in range(n)])
     for i in range(n):
@@ -75,7 +75,7 @@ def q4_k_parts(r, n, whole=False):
 
 
 def q6_k_parts(r, n, whole=False):
-    """Returns sixteen scales of either sign, including −128, and all codes, with 0 (the value −32) in each group."""
+    """Returns d, scales and codes of `n` blocks. Scales have either sign and include −128. Codes are 0…62, with 0 (the value −32) in each group."""
     scales = np.stack([((np.arange(16) * 37 + 11 * i) % 251) - 125 for i in range(n)])
     scales[np.abs(scales) < 3] = 31
     for i in range(n):
@@ -105,7 +105,7 @@ def importance(x):
 
 
 def fit(x, w, q, clamp=True):
-    """Fits `scale · q − min` to each row by weighted least squares, with a minimum of at least 0. `x`, `w`, `q` `[n, N]` → `[n]`, `[n]`"""
+    """Fits `scale · q − minimum` to each row of `x` by least squares with weights `w`. `clamp`: minimums are at least 0. `[n, N]` → `[n]`, `[n]`"""
     scale, minimum = np.zeros(len(x)), np.zeros(len(x))
     for i in range(len(x)):
         root = np.sqrt(w[i])
@@ -119,7 +119,7 @@ def fit(x, w, q, clamp=True):
 
 
 def search(x, top, trials=range(-4, 5), rounds=4, weigh=importance):
-    """`x [n, N]` → scale, minimum and error, each `[n]`."""
+    """Returns the best scale, minimum and error of each row of `x [n, N]`, each `[n]`, for codes `0 … top`."""
     w = weigh(x)
     lowest = np.minimum(x.min(1), 0)
     span = x.max(1).clip(min=lowest) - lowest
@@ -137,7 +137,7 @@ def search(x, top, trials=range(-4, 5), rounds=4, weigh=importance):
 
 
 def search_symmetric(x, top, trials=range(-4, 5), rounds=4):
-    """`x [n, N]` → the scale of codes `−top … top − 1`, `[n]`."""
+    """Returns the best scale of each row of `x [n, N]`, `[n]`, for codes `−top … top − 1`."""
     w = importance(x)
     largest = x[np.arange(len(x)), np.abs(x).argmax(1)]
     best, best_gain = np.zeros(len(x)), np.zeros(len(x))
@@ -153,13 +153,13 @@ def search_symmetric(x, top, trials=range(-4, 5), rounds=4):
 
 
 def share(values, top):
-    """Returns values `[n, k]` as integers times one half-precision `d [n]`."""
+    """Returns `d [n]` in half precision, and integers up to `top`, whose products with `d` approximate `values [n, k]`."""
     d = values.max(1) / top
     return d.astype(np.float16).astype(np.float64), np.clip(np.round(values / np.where(d > 0, d, 1)[:, None]), 0, top)
 
 
 def store_q4_k(x, rounded=True, **options):
-    """Returns `x [n, 256]` after storing. With `rounded`, as is right, codes are computed from the stored scales and minimums."""
+    """Returns `x [n, 256]` as it reads back from Q4_K. With `rounded`, which is right, codes are computed from the stored scales and minimums."""
     groups = x.reshape(-1, 32)
     scale, minimum, _ = search(groups, 15, **options)
     (d, scales), (dmin, minimums) = share(scale.reshape(-1, 8), 63), share(minimum.reshape(-1, 8), 63)
@@ -170,7 +170,7 @@ def store_q4_k(x, rounded=True, **options):
 
 
 def store_q6_k(x, per=16):
-    """Returns `x [n, 256]` after storing. `per` is the number of weights per scale: 32 is one scale for two groups."""
+    """Returns `x [n, 256]` as it reads back from Q6_K. `per` is the number of weights per scale: 32, a mistake, is one scale for two groups."""
     scale = np.repeat(search_symmetric(x.reshape(-1, per), 32), per // 16).reshape(-1, 16)
     d = -scale[np.arange(len(scale)), np.abs(scale).argmax(1)] / 128
     scales = np.clip(np.round(scale / np.where(d != 0, d, 1)[:, None]), -128, 127)
@@ -183,7 +183,7 @@ def relative_error(x, y):
 
 
 def samples(r):
-    """Returns weights to store, `[8, 256]` by name."""
+    """Returns weights to quantize, by name, `[8, 256]` each."""
     heavy = r.normal(8, 256).numpy().astype(np.float64)
     return {
         "gaussian": r.normal(8, 256).numpy().astype(np.float64),
@@ -227,7 +227,7 @@ def reading_q4_k(out):
     r = out.random(2401)
     d, dmin, scales, minimums, codes = q4_k_parts(r, 3)
     packed = pack_q4_k(d, dmin, scales, minimums, codes)[:, 4:16]
-    # Takes the upper bits from the wrong place.
+    # A mistake: takes the upper bits from the wrong place.
     shifted = lambda x: np.concatenate((x[:, :4], x[:, 4:] & 15 | (np.roll(x, 4, axis=1)[:, 4:] >> 4) << 4), 1)  # noqa: E731
     out.case(
         "task_1_scales/distinct",
@@ -421,7 +421,7 @@ def writing_q4_k(out):
 
 
 def permuted(rows, n_heads):
-    """Returns the order of rows of llama.cpp's converter: each head's two halves, interleaved."""
+    """Returns the order in which llama.cpp's converter writes rows: each head's two halves, interleaved."""
     return np.arange(rows).reshape(n_heads, 2, rows // n_heads // 2).swapaxes(1, 2).reshape(rows)
 
 
@@ -464,7 +464,7 @@ def converting(out):
 
 
 def values():
-    """Returns name, type and value. The names are sorted, and come after `general.architecture`."""
+    """Returns metadata entries: name, type and value. Names are sorted, and come after `general.architecture`."""
     V = gguf.GGUFValueType
     return [
         ("k.a_u8", V.UINT8, 200), ("k.b_i8", V.INT8, -3), ("k.c_u16", V.UINT16, 65000), ("k.d_i16", V.INT16, -300),
@@ -475,7 +475,7 @@ def values():
 
 
 def file_head(alignment):
-    """Returns the bytes before the data of a file that the package writes, its tensor table, and the start of each field."""
+    """Writes a file with the package. Returns its bytes before the data, each tensor's offset and size, and the start of each field."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.gguf"
         writer = gguf.GGUFWriter(path, "llama")
@@ -498,7 +498,7 @@ def file_head(alignment):
         writer.write_tensors_to_file()
         writer.close()
         data = path.read_bytes()
-        # The metadata does not contain the alignment.
+        # The metadata does not contain the alignment, so the reader gets it here.
         with mock.patch.object(gguf.GGUFReader, "alignment", alignment):
             reader = gguf.GGUFReader(path)
         start = reader.data_offset
@@ -507,7 +507,7 @@ def file_head(alignment):
 
 
 def fields(reader):
-    """Returns the start and the name of each field of a head."""
+    """Returns the start and the name of each field before a file's data."""
     counts = {"GGUF.version": "version", "GGUF.tensor_count": "number of tensors", "GGUF.kv_count": "number of metadata entries"}
     found = [[0, "magic"]]
 
@@ -536,7 +536,7 @@ TENSORS = [
 
 
 def writing_files(out):
-    # With 32, one tensor ends at a multiple of the alignment. With 8, three do, and so does the table.
+    # With alignment 32, one tensor ends at a multiple of the alignment. With 8, three do, and so does the table.
     for case, alignment in (("file", 32), ("file_of_8", 8)):
         head, table, fields = file_head(alignment)
         assert any((offset + size) % alignment == 0 for offset, size in table[:-1]) and (len(head) == fields[-1][0]) == (alignment == 8)

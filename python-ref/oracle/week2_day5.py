@@ -12,29 +12,29 @@ from gguf.quants import dequantize
 from oracle.fixtures import exact, random_walk, relative_rounding, rounding
 
 SUPER_BLOCK = 256
-"""Activations in a super-block."""
+"""Number of activations in a super-block."""
 
 PART = 32
-"""Activations that have a place for a scale."""
+"""Number of activations for which a scale is stored."""
 
 BLOCK = {"Q8_0": (32, 34), "Q4_0": (32, 18), "Q5_0": (32, 22), "Q4_K": (256, 144), "Q6_K": (256, 210)}
-"""Weights and bytes of a block."""
+"""Number of weights and of bytes in a block."""
 
 LARGE = {"Q8_0": (0x7F, 0x80, 0x70, 0x92), "Q4_0": (0xFF, 0x00, 0xF1, 0x20), "Q5_0": (0xFF, 0x00, 0xEE, 0x11), "Q4_K": (0xFF, 0x77, 0xEE, 0xBF), "Q6_K": (0xFF, 0x00, 0xFF, 0x00)}
-"""Bytes that make large codes, of either sign where a format has both."""
+"""Bytes to fill blocks with, for large codes of either sign where a format has both."""
 
 HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_K": [0, 2], "Q6_K": [208]}
-"""Where a block has numbers in half precision."""
+"""Offsets of the half-precision numbers in a block."""
 
 
 def decode(rows, name):
-    """Bytes `[n, row bytes]` → weights `[n, cols]`."""
+    """Decodes bytes `[n, row bytes]` of format `name` → weights `[n, cols]`."""
     weights = dequantize(rows.numpy().astype(np.uint8), GGMLQuantizationType[name])
     return torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32)).double()
 
 
 def random_rows(r, name, rows, cols, byte=None):
-    """Returns the bytes of random blocks, with different scales of both signs."""
+    """Returns rows of random blocks, with different scales of both signs. With `byte`, fills all blocks with it, and all scales are equal."""
     length, size = BLOCK[name]
     blocks = r.integers(rows, cols // length, size, high=256) if byte is None else torch.full((rows, cols // length, size), byte)
     for at in HALVES[name]:
@@ -46,7 +46,7 @@ def random_rows(r, name, rows, cols, byte=None):
 
 
 def mistaken(rows, name, mistake):
-    """Returns the weights that a mistake reads from a row's bytes."""
+    """Returns the weights that a kernel with this mistake reads from `rows`."""
     length, size = BLOCK[name]
     blocks = rows.reshape(rows.shape[0], -1, size).clone()
     if mistake == "min-missing":
@@ -82,7 +82,7 @@ MISTAKES = {
 
 
 def bound(weights, rows, name, x=None):
-    """Returns the tolerance of products, or of single weights without `x`. Codes and offsets or minimums may be summed separately."""
+    """Returns the tolerance of products with `x`, or of single weights. A kernel may sum codes separately from offsets or minimums."""
     size = weights.abs()
     if name in ("Q4_0", "Q5_0", "Q6_K"):
         size = size * 3
@@ -126,7 +126,7 @@ def fused(out):
 
 
 def quantized(x, per_scale=SUPER_BLOCK, mistake=None):
-    """`x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`. `per_scale` activations share a scale."""
+    """Quantizes `x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`. `per_scale` activations share a scale."""
     super_blocks = -(-x.shape[0] // SUPER_BLOCK)
     padded = torch.zeros(super_blocks * SUPER_BLOCK, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
@@ -176,7 +176,7 @@ def quantizing(out):
 
 
 def activations(r, cols, per_scale, low=-127):
-    """Returns integers `[super_blocks · 256]`, with zeros after `cols`, and scales `[super_blocks · 8]`. `per_scale` integers share a scale."""
+    """Returns random integers `[super_blocks · 256]`, with zeros after `cols`, and scales `[super_blocks · 8]`. `per_scale` integers share a scale."""
     super_blocks = -(-cols // SUPER_BLOCK)
     values = torch.zeros(super_blocks * SUPER_BLOCK)
     values[:cols] = r.integers(cols, low=low, high=128).float()

@@ -1,7 +1,7 @@
 """Week 2, day 6: products of quantized rows with vector instructions.
 
-As on day 5, the `gguf` package decodes a row's bytes, and products are summed in float64. Mistakes of the instructions themselves
-are made on the integers.
+As on day 5, the `gguf` package decodes a row's bytes, and products are summed in float64. Mistakes with the instructions
+are simulated on the integers.
 """
 
 import torch
@@ -30,7 +30,7 @@ def _case(out, task, case, name, r, why, rows, values, scales, wrong):
 
 
 def saturated(rows, values, scales):
-    """Returns Q8_0 products with codes shifted to 0…255, whose sums of pairs saturate in i16."""
+    """Returns Q8_0 products as a mistaken kernel computes them: codes are shifted to 0…255, and sums of pairs saturate in i16."""
     blocks = rows.reshape(rows.shape[0], -1, 34)
     d = torch.from_numpy(blocks[:, :, :2].numpy().astype("uint8").view("float16").astype("float64"))[:, :, 0]
     codes = (blocks[:, :, 2:] ^ 128).reshape(rows.shape[0], -1, 16, 2)
@@ -41,7 +41,7 @@ def saturated(rows, values, scales):
 
 
 def q8_0(out, task, seed, cols, cut, why, extremes):
-    """Writes cases with rows, large numbers and a single block. `cut`: weights before the tail. `extremes`: the large numbers, their reason and mistake."""
+    """Writes cases of rows, large numbers and a single block. The tail begins at `cut`. `extremes` has the large numbers, their reason and mistake."""
     r = Random(seed)
     rows = random_rows(r, "Q8_0", 3, cols)
     values, scales = activations(r, cols, 32)
@@ -69,7 +69,7 @@ def q8_0(out, task, seed, cols, cut, why, extremes):
 
 
 def q4_k(out, task, seed, values, scales):
-    """Writes cases with rows, a single super-block, and large numbers with these activations."""
+    """Writes cases of rows, a single super-block, and large numbers with the activations `values` and `scales`."""
     for case, why, n, cols, wrong in (
         ("rows", "three rows of three super-blocks, all scales and minimums different", 3, 768, ("min-missing", "superblock-partial")),
         ("one_block", "a single super-block", 1, 256, ("superblock-partial",)),
@@ -86,7 +86,7 @@ def q4_k(out, task, seed, values, scales):
 
 
 def task_1(out):
-    # The scales differ, so that one scale for all shows, and a squared scale too.
+    # The scales differ, which reveals one scale for all blocks, or a squared scale.
     values, scales = torch.full((256,), 127.0), 0.3125 * (1 + torch.arange(8) / 8)
     values[1::7] = -127
     why = "codes and activations of 127: two products of 255 · 127 do not fit into 16 bits"

@@ -9,7 +9,7 @@ from oracle.week2_day6 import q4_k, q8_0
 
 
 def wrapped(rows, values, scales):
-    """Returns Q8_0 products with sums of four products that wrap around in 16 bits: lanes 0…7 of NEON's `smull` and three `smlal`."""
+    """Returns Q8_0 products as a mistaken kernel computes them: sums of four products, by NEON's `smull` and three `smlal`, wrap in 16 bits."""
     blocks = rows.reshape(rows.shape[0], -1, 34)
     d = torch.from_numpy(blocks[:, :, :2].numpy().astype("uint8").view("float16").astype("float64"))[:, :, 0]
     codes = blocks[:, :, 2:].reshape(rows.shape[0], -1, 4, 8)

@@ -14,7 +14,7 @@ TILE = 32
 
 
 def absorb(pieces):
-    """Returns the weights and states of `OnlineSoftmax` after each piece, computed at once from all scores so far."""
+    """Returns the weights and state of `OnlineSoftmax` after each of `pieces`, computed at once from all scores so far."""
     seen, answer = [], {}
     before = -math.inf
     for i, piece in enumerate(pieces):
@@ -66,7 +66,7 @@ def task_1(out):
 
 
 def attention(q, keys, values, visible, scale):
-    """`q [N, D]`, `keys, values [S, D]`. Query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
+    """Computes attention of `q [N, D]` to `keys, values [S, D]`. Query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
     position = torch.arange(len(keys))[None, :]
     start, end = torch.as_tensor(visible).T[:, :, None]
     mask = (start <= position) & (position < end)
@@ -74,13 +74,13 @@ def attention(q, keys, values, visible, scale):
 
 
 def roundings(q, keys, scale):
-    """Counts roundings: in a score, a sum of D products whose error is a weight's relative error, and in the mean of S values."""
+    """Returns the number of roundings: in a score, a sum of D products whose error is a weight's relative error, and in a mean of S values."""
     scores = (q.abs() @ keys.abs().T * scale).max().item()
     return math.ceil(random_walk(q.shape[-1]) * max(scores, 1.0)) + random_walk(len(keys)) + 8
 
 
 def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
-    """Computes the same tile by tile, with an optional mistake."""
+    """Computes the result of `attention` tile by tile, with an optional mistake."""
     outputs = []
     for query, (first, n) in zip(q, visible):
         if mistake == "flash-window-start":

@@ -1,7 +1,7 @@
 """Week 3, day 1: continuous batching.
 
-A request in a batch must get the tokens that it gets alone. They come from the decoder of week 1, day 5, greedily, one text at a
-time. The implementation of transformers, with its cache, must agree.
+A request must get the same tokens in a batch as alone. The expected tokens come from the decoder of week 1, day 5, greedily, one
+text at a time. The implementation of transformers, with its cache, must agree.
 """
 
 import torch
@@ -9,12 +9,12 @@ import torch
 from oracle.week1_day5 import CONFIGS, decoder, draw_model
 from oracle.week2_day1 import transformers_cached
 
-# Far above f32's errors in these models, so the order of summation cannot change the best token.
+# Minimum distance of the two best logits: far above f32's errors in these models, so the order of summation cannot swap them.
 MARGIN = 2e-3
 
 
 def greedy(json, weights, prompt, new):
-    """Returns the `new` tokens after the prompt, or `None` if two tokens are nearly as good."""
+    """Returns the `new` tokens after the prompt, or `None` if the two best logits are nearly equal at any step."""
     tokens = list(prompt)
     for _ in range(new):
         logits = decoder(json, weights, torch.tensor([tokens]))[0, -1]
@@ -28,7 +28,7 @@ def greedy(json, weights, prompt, new):
 
 
 def whole_models(out, task, families, prompts, lengths, new):
-    """Writes a case per family and seed: a model, a prompt of each length, and its continuation when it is alone."""
+    """Writes a case per family and seed: a model, a prompt of each length, and the continuation of each prompt alone."""
     for seed, family in families:
         r = out.random(seed)
         json = CONFIGS[family]

@@ -1,7 +1,7 @@
 """Week 3, day 2: chunked prefill.
 
-However a prompt is split, and whatever else is in a step, a request must get the tokens that it gets alone: those of the decoder of
-week 1, day 5, greedily. The scheduler is integer arithmetic, which the tests compare with its definition.
+However its prompt is split, and whatever else is in a step, a request must get the same tokens as alone. The decoder of week 1, day 5,
+computes these greedily. The scheduler is integer arithmetic, which the tests compare with its definition.
 """
 
 from oracle.week3_day1 import whole_models

@@ -83,7 +83,7 @@ D = 2
 def cases(out):
     for seed, name, why, count, script in SCRIPTS:
         r = out.random(seed)
-        # All appended cells are drawn once. The history of each text is a list of them.
+        # Draws the cells of all appends at once. The history of each sequence is a list of their indices.
         cells = r.normal(sum(n for act, _, n in script if act == "append"), 2, D)
         model, history, used, steps = Pages(count, 3, D), [[] for _ in range(3)], 0, []
         for act, a, b in script:

@@ -15,7 +15,7 @@ TILE = 32
 
 
 def page_by_page(q, keys, values, visible, scale, cuts):
-    """Computes the same for each query with a running maximum, over runs that end at `cuts`."""
+    """Computes the result of `attention` for each query with a running maximum, over runs of positions that end at `cuts`."""
     out = []
     for query, (first, end) in zip(q, visible, strict=True):
         maximum, total, result = -math.inf, 0.0, torch.zeros_like(values[0])

@@ -1,6 +1,6 @@
 """Week 3, day 5: prefixes.
 
-Hashes, checksums and a whole file of keys and values, byte by byte, from their definitions with Python's unbounded integers.
+Computes hashes, checksums and a whole file of keys and values, byte by byte, from their definitions with Python's unbounded integers.
 """
 
 import struct
@@ -12,7 +12,7 @@ MASK = 2**64 - 1
 
 
 def fnv1a(data):
-    """FNV-1a of 64 bits, RFC 9923."""
+    """Returns the 64-bit FNV-1a hash of `data`, as in RFC 9923."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 & MASK
@@ -35,7 +35,7 @@ def chain(fingerprint, tokens, page_len):
 
 
 def checksum(data):
-    """Rotates, XORs and multiplies eight bytes at a time."""
+    """Returns a 64-bit checksum of `data`. Starts with the length, then rotates, XORs and multiplies for each eight bytes."""
     total, rest = len(data), len(data) % 8
     padded = data[: len(data) - rest] + data[len(data) - rest :].ljust(8, b"\0")
     for (word,) in struct.iter_unpack("<Q", padded):
@@ -44,7 +44,7 @@ def checksum(data):
 
 
 def prompt_file(cells, tokens, fingerprint):
-    """Returns the file of `cells [layers, 2, H, n, D]`, keys and values as they are stored."""
+    """Returns the bytes of a prompt's file with `tokens` and `cells [layers, 2, H, n, D]`, keys and values in the type in which they are stored."""
     layers, _, heads, n, dim = cells.shape
     kind = {np.dtype("<f4"): 0, np.dtype("<f2"): 1}[cells.dtype]
     data = b"TINYKV\r\n" + struct.pack("<IIQIIII", 1, kind, fingerprint, layers, heads, dim, n) + struct.pack(f"<{n}I", *tokens)

@@ -15,7 +15,7 @@ from oracle.week1_day7 import critical_chi_square, draw, shape, splitmix64
 OFF = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
 
 TEXTS = 20_000
-"""How many texts the statistical test draws: with these, the nearest mistake has 18 times the critical χ²."""
+"""Number of texts that the statistical test draws. With this many, the nearest mistake has 18 times the critical χ²."""
 
 SAMPLING = [
     ("plain", "as the model gave it", {}),
@@ -40,7 +40,7 @@ def residual(p, q):
 
 
 def uniforms(seed, n):
-    """Returns the first `n` numbers in [0, 1)."""
+    """Returns the generator's first `n` numbers in [0, 1)."""
     return [(number >> 11) / 2**53 for number in splitmix64(seed, n)]
 
 
@@ -49,7 +49,7 @@ def draw_weighted(weights, uniform):
 
 
 def verify(p, q, drafts, seed):
-    """Returns the number of kept drafts and the token after them, or `None` if rounding could decide."""
+    """Returns the number of kept drafts and the token after them, or `None` if rounding could change them."""
     numbers = iter(uniforms(seed, len(drafts) + 1))
     for i, token in enumerate(drafts):
         uniform = next(numbers)
@@ -148,7 +148,7 @@ def verify_cases(out):
 
 
 def text_cases(out):
-    """Writes the probabilities of texts of three tokens after a first one, without drafts."""
+    """Writes the probability of each text of three tokens after token 0, computed without drafts."""
     r = out.random(3604)
     vocabulary, n = 4, 3
     target, draft = r.normal(vocabulary, vocabulary, std=1.2), r.normal(vocabulary, vocabulary, std=1.2)
@@ -162,7 +162,7 @@ def text_cases(out):
                 seen.append(token)
             probabilities[text] = p
         assert abs(float(probabilities.sum()) - 1) < 1e-9
-        # Like the test, counts all rare texts as one.
+        # Counts all rare texts as one, as the test does.
         flat = probabilities.flatten()
         common = flat[flat * TEXTS >= 10]
         critical = critical_chi_square(max(1, len(common)))
@@ -185,7 +185,7 @@ def text_cases(out):
 
 
 def length_cases(out):
-    """Writes the number of drafts with the most tokens per cost, in fractions, where no two are within rounding."""
+    """Writes the number of drafts with the most tokens per cost, computed in fractions. Omits inputs where two are equal or within rounding."""
     rates = [Fraction(i, 16) for i in range(17)]
     rows = [Fraction(1, 64), Fraction(1, 8), Fraction(1, 2), Fraction(1)]
     drafts = [Fraction(0), Fraction(1, 16), Fraction(1, 4)]
@@ -220,7 +220,7 @@ def length_cases(out):
 
 
 def life(row, draft, most, passes):
-    """Returns what each pass drafts. `passes` has the most drafts that a pass keeps, or `None` if the drafter proposes none."""
+    """Returns what each pass drafts. For each pass, `passes` has the maximum number of drafts kept, or `None` if the drafter proposes none."""
     tested, accepted, idle, steps = Fraction(4), Fraction(3), 0, []
     for keeps in passes:
         rate = accepted / tested

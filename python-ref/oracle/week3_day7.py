@@ -1,7 +1,7 @@
 """Week 3, day 7: structured output.
 
-The judge is Python's own `json`, on whole texts. A text is a prefix of JSON if Python accepts it with some completion. The
-completions that are tried can close a few levels from anywhere, the shortest first. There is no automaton here.
+The judge is Python's own `json`, on whole texts. A text is a prefix of JSON if Python accepts it with some completion. It tries
+completions that end the last value and close all open brackets, the shortest first. There is no automaton here.
 """
 
 import functools
@@ -15,7 +15,7 @@ MOST_DEPTH, MOST_DIGITS, MOST_EXPONENT_DIGITS = 64, 15, 2
 
 
 def number(text):
-    """Checks a number. Raises `ValueError` if it has too many digits for some parsers."""
+    """Checks the text of a number. Raises `ValueError` if it has too many digits for some parsers."""
     whole, fraction, exponent = (len(digits or "") for digits in re.fullmatch(r"-?(\d+)(?:\.(\d+))?(?:[eE][+-]?(\d+))?", text).groups())
     if whole > MOST_DIGITS or fraction > MOST_DIGITS or exponent > MOST_EXPONENT_DIGITS:
         raise ValueError(text)
@@ -58,7 +58,7 @@ def is_object(data):
 
 
 def values():
-    """Returns the possible missing parts of the last value, sorted by length, then by bytes."""
+    """Returns all texts that may complete the last value of a prefix, sorted by length, then by bytes."""
     second = b"\\uDC00"
     in_character = [first + b"\x80" * n for first in (b"\x80", b"\x90", b"\xa0") for n in range(3)]
     in_escape = [b'"', b"u0000", *(b"0" * n for n in range(1, 5)), *(second[n:] for n in range(5)), b"0" + second, b"00" + second]
@@ -72,7 +72,7 @@ VALUES = values()
 
 
 def brackets(data):
-    """Returns the closing brackets for all that are open, outside strings."""
+    """Returns the brackets that close all open ones of `data`. Ignores brackets in strings."""
     closers, in_string, escaped = b"", False, False
     for byte in data:
         if in_string:
@@ -89,13 +89,13 @@ def brackets(data):
 
 @functools.cache
 def closing(data, judge=is_json):
-    """Returns the shortest completion of `data` to JSON, and of several the one with the smallest bytes. `None` if there is none."""
+    """Returns the shortest text that completes `data` to JSON, or `None`. Of several, returns the one with the smallest bytes."""
     closers = brackets(data)
     return next((value + closers for value in VALUES if judge(data + value + closers)), None)
 
 
 def alive(data, judge=is_json, prefix=b""):
-    """Returns the number of bytes of `data` that are a prefix of JSON, after `prefix`."""
+    """Returns how many bytes of `data`, read after `prefix`, are a prefix of JSON."""
     for n in range(1, len(data) + 1):
         if closing(prefix + data[:n], judge) is None:
             return n - 1
@@ -103,7 +103,7 @@ def alive(data, judge=is_json, prefix=b""):
 
 
 def fewest_pieces(vocabulary, text):
-    """Returns the fewest pieces that make up `text`, or `None`. Each round reaches what one more piece can."""
+    """Returns the smallest number of pieces that form `text`, or `None`. Each round adds the positions that one more piece reaches."""
     reached, count = {0}, 0
     while len(text) not in reached:
         new = {at + len(piece) for at in reached for piece in vocabulary if piece and text.startswith(piece, at)} - reached
@@ -114,7 +114,7 @@ def fewest_pieces(vocabulary, text):
 
 
 def price(vocabulary, data, judge):
-    """Returns the number of tokens that complete `data` to JSON, or `NEVER`."""
+    """Returns the smallest number of tokens that form the shortest completion of `data`, or `NEVER`."""
     end = closing(data, judge)
     pieces = None if end is None else fewest_pieces(vocabulary, end)
     return NEVER if pieces is None else pieces
@@ -150,7 +150,7 @@ VOCABULARY = [
     "é".encode(), b"\xc3", b"\xa9", "€".encode(), b"\xe2\x82", b"\xac", "😀".encode(), b"\xf0\x9f", b"\x98\x80", b"a\xc3", b"\xa9b", b'\x80"', b"\\u", b"\\n", b'\\"', b"\\\\", b"u00", b"e9", b"d83d", b"D83", b"\\ude", b"\\ud83d\\ude00", b'a"', b'a":', b"abc", b"a}", b"a,b", b"\t", b"\x00", b"\xff", b'""', b'"a":', b'{"a":0}',
     b"", b"a", b"}}",
 ]
-"""Bytes and more: tokens that span several elements, split a character, an escape or a word, and three pairs with one text, of which two are empty."""
+"""Bytes and longer tokens. Some span several elements, or split a character, an escape or a word. Three texts occur twice, one of them empty."""
 
 PREFIXES = [
     b"", b"{", b"[", b'{"', b'{"a', b'{"a"', b'{"a":', b'{"a":1', b'{"a":0', b'{"a":-', b'{"a":1.', b'{"a":1e', b'{"a":tr', b'{"a":t', b'{"a":nul', b'{"a":"', b'{"a":"\\', b'{"a":"\\u', b'{"a":"\\u0', b'{"a":"\\ud', b'{"a":"\\ud83d', b'{"a":"\\ud83d\\', b'{"a":"\\ud83d\\u', b'{"a":"\xc3', b'{"a":"\xe2', b'{"a":"\xf0',
@@ -164,7 +164,7 @@ def latin(data):
 
 
 def mutated(r, texts, count):
-    """Yields texts with a byte inserted, removed or replaced."""
+    """Yields `count` random ones of `texts`, each with a byte inserted, removed or replaced."""
     pick = lambda n: int(r.integers(1, high=n))  # noqa: E731
     alphabet = b'{}[]":,\\0-.eutan \n\x00\xc3\xa9'
     for _ in range(count):

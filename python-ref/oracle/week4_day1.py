@@ -25,12 +25,12 @@ def layout(x, size=4):
 
 
 def four(x):
-    """Returns the same tensor with axes of one element before its own."""
+    """Returns `x` with four axes, the first of which have one element."""
     return x[(None,) * (AXES - x.dim())]
 
 
 def step(x, op, *arguments):
-    """Applies a step in ggml's terms to a PyTorch tensor."""
+    """Applies step `op`, with ggml's arguments, to a PyTorch tensor."""
     if op == "permute":
         # ggml: axis i becomes axis axes[i]. PyTorch: the new axis j is the old axis dims[j].
         source = [arguments[0].index(j) for j in range(AXES)]

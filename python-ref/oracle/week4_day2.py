@@ -1,7 +1,7 @@
 """Week 4, day 2: the compute graph.
 
 A graph's result must be what PyTorch computes for the same expression, whatever the order of the nodes. There are small graphs of
-products and sums, and whole models with the logits of week 1's decoder, which transformers confirmed on week 2's first day.
+products and sums, and whole models. These must have the logits of week 1's decoder, which week 2, day 1 compares with transformers'.
 """
 
 import torch

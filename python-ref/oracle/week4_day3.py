@@ -23,7 +23,7 @@ def root(nodes, i):
 
 
 def lifetimes(nodes, order, results):
-    """Returns node, bytes, first and last step of each buffer, in order."""
+    """Returns node, bytes, first and last step of each buffer, in the order of the steps."""
     found = []
     for first, i in enumerate(order):
         if nodes[i]["op"] in ("values", "reshape", "permute"):
@@ -74,7 +74,7 @@ class Bytes:
 
 
 def plan(nodes, order, results, in_place):
-    """Returns the parts and the peak."""
+    """Returns node, offset and size of each buffer, and the peak. With `in_place`, a sum or a norm may reuse its first source's buffer."""
     lives, arena, parts, taken = lifetimes(nodes, order, results), Bytes(), {}, set()
     for step in range(len(order)):
         for i, size, first, _ in lives:

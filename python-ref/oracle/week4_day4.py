@@ -29,13 +29,13 @@ def is_computed(nodes, i):
 
 
 def sources(nodes, i):
-    """Returns the nodes whose bytes a node reads, without leaves."""
+    """Returns the nodes whose bytes node `i` reads, if need be through views, without leaves."""
     roots = (root(nodes, s) for s in nodes[i]["sources"])
     return [s for s in roots if is_computed(nodes, s)]
 
 
 def pins(nodes, lacks, homes, cache):
-    """Returns the backend that must compute each node, or -1 if there is none."""
+    """Returns, for each node, the backend that must compute it, or -1 if none must."""
     able = {i: [b for b, lack in enumerate(lacks) if nodes[i]["op"] not in lack] for i in range(len(nodes)) if is_computed(nodes, i)}
     caching = [i for i in able if nodes[i]["op"] in ("store", "attend")]
     keepers = [b for b in range(len(lacks)) if all(b in able[i] for i in caching)]
@@ -61,7 +61,7 @@ def copies(nodes, placed):
 
 
 def fewest(nodes, pinned):
-    """Returns the placement with the fewest copies, and of several the one with the most nodes on backend 0."""
+    """Returns the placement with the fewest copies, and their number. Of several, returns the one with the most nodes on backend 0."""
     free = [i for i in range(len(nodes)) if is_computed(nodes, i) and pinned[i] < 0]
     best = []
     for choice in itertools.product((0, 1), repeat=len(free)):
@@ -286,7 +286,7 @@ def weights_of(g):
     return [i for i, node in enumerate(g.nodes) if node["op"] == "weight"]
 
 
-# Name, reason, what each backend lacks, homes of weights by their index among the weights, and the cache's backend.
+# Name, reason, operations that each backend lacks, homes of weights by their index among the weights, and the cache's backend.
 PLACEMENTS = (
     ("all_supported", "the first backend supports everything", [[], []], {}, -1),
     ("one_backend", "nobody has a choice", [[]], {}, -1),

@@ -15,12 +15,12 @@ from oracle.fixtures import Random, random_walk, rounding
 
 GROUPS = 65_535
 BEHIND = 70
-"""More numbers than a workgroup has threads."""
+"""Size of the region after a result that no kernel may overwrite: more numbers than a workgroup has threads."""
 UNTOUCHED = -777.0
 
 
 def dispatch(n, per_group):
-    """Returns the fewest rows of workgroups, found by trying, with the fewest workgroups per row."""
+    """Returns the workgroups for `n` items: the fewest rows of workgroups, found by trying, with the fewest workgroups per row."""
     groups = max(1, -(-n // per_group))
     rows = 1
     while rows * GROUPS < groups:
@@ -41,7 +41,7 @@ def rms_norm(x, weight, eps):
 
 
 def packed(weights, kind):
-    """Returns the quantized bytes as 32-bit words, padded with zeros, and the numbers that they represent."""
+    """Quantizes `weights` to format `kind`. Returns the bytes as 32-bit words, padded with zeros, and the numbers that they represent."""
     stored = quantize(weights.numpy(), GGMLQuantizationType[kind])
     decoded = torch.from_numpy(dequantize(stored, GGMLQuantizationType[kind]).astype("float64"))
     raw = stored.tobytes()

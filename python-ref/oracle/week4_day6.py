@@ -49,7 +49,7 @@ PAGES = ((None, 4, 30), (4, 4, 30), (6, 4, 30), (5, 8, 40), (16, 4, 40), (1, 3, 
 
 
 def router(kind, renormalize, logits, k):
-    """Runs transformers' router on these logits, with an identity matrix."""
+    """Runs transformers' router with an identity matrix, so that `logits` are its logits. Returns weights and chosen experts."""
     n = logits.shape[-1]
     config = SimpleNamespace(num_experts_per_tok=k, num_experts=n, num_local_experts=n, norm_topk_prob=renormalize, hidden_size=n)
     module = (Qwen3MoeTopKRouter if kind == "qwen3" else GptOssTopKRouter)(config).to(logits.dtype)
@@ -60,12 +60,12 @@ def router(kind, renormalize, logits, k):
 
 
 def no_ties(logits):
-    """Returns whether no two experts are so close that rounding could exchange them."""
+    """Returns whether no two experts' logits are so close that rounding could exchange them."""
     return logits.sort(-1, descending=True).values.diff(dim=-1).abs().min() > 1e-3
 
 
 def route(logits, kind, renormalize, k):
-    """Computes the weights in float64, because transformers' Qwen3-MoE rounds its softmax to float32."""
+    """Returns the weights of the chosen experts, without rounding the softmax to float32 as transformers' Qwen3-MoE does."""
     best = torch.topk(logits, k, dim=-1)
     if kind == "gpt_oss" or renormalize:
         return best.values.softmax(-1)
@@ -95,7 +95,7 @@ def seen(window, length):
 
 
 def pages_out(window, page, steps):
-    """Returns, for each next position, how many pages no later row sees, according to the mask."""
+    """Returns, for each position, how many pages neither its row nor a later one sees, according to the mask."""
     starts, _ = seen(window, steps)
     first_needed = [min(starts[n:]) for n in range(steps)]
     return [sum(1 for p in range(steps // page + 1) if (p + 1) * page <= needed) for needed in first_needed]

@@ -47,7 +47,7 @@ def gpt_oss(truncate):
 
 
 def fill(model, seed):
-    """Fills in weights that bf16 or MXFP4 holds exactly, and uneven norms. Returns the experts' MXFP4 blocks, if any."""
+    """Fills `model` with weights that bf16 or MXFP4 holds exactly, and uneven norms. Returns the experts' MXFP4 blocks, if any."""
     r, blocks = Random(seed), {}
     with torch.no_grad():
         for name, x in sorted(model.named_parameters()):
@@ -87,7 +87,7 @@ def logits(model, tokens):
 
 
 def packed(data):
-    """Packs seven bytes per number, so that none is negative, with zeros after the last byte."""
+    """Packs `data` into int64, seven bytes per number so that none is negative. Zeros fill the last number."""
     sevens = np.frombuffer(data + bytes(-len(data) % 7), np.uint8).reshape(-1, 7)
     return torch.from_numpy(np.pad(sevens, ((0, 0), (0, 1))).copy().view(np.int64).reshape(-1))
 
@@ -99,7 +99,7 @@ def neighbours(raw):
 
 
 def folder(model, blocks, stacked=False):
-    """Returns `model.safetensors`, as on the hub: Qwen3-MoE's experts one by one, gpt-oss's in blocks if there are any."""
+    """Returns the bytes of `model.safetensors`, as on the hub: Qwen3-MoE's experts one by one unless `stacked`, gpt-oss's in `blocks` if any."""
     tensors = {}
     for name, x in model.state_dict().items():
         x = x.detach().float()
@@ -145,7 +145,7 @@ def gguf_name(name, architecture):
 
 
 def gguf(model, blocks, letters=LETTERS):
-    """Returns a file as llama.cpp's converter writes it. Without letters it has no tokenizer: llama.cpp rejects one without merges."""
+    """Returns a file as llama.cpp's converter writes it. Without `letters`, it has no tokenizer, because llama.cpp rejects one without merges."""
     config, oss = model.config, isinstance(model, GptOssForCausalLM)
     with tempfile.TemporaryDirectory() as where:
         path, architecture = Path(where) / "model.gguf", "gpt-oss" if oss else "qwen3moe"

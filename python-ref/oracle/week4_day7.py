@@ -16,13 +16,13 @@ EPS = 2.0**-16
 
 
 def whole(x, most):
-    """Returns the last axis as integers of magnitude up to `most`, as floats, and their scale. Ties go to even."""
+    """Quantizes the last axis. Returns integers of magnitude up to `most`, as floats, and their scale. Ties go to even."""
     scale = x.abs().amax(-1, keepdim=True) / most
     return torch.where(scale > 0, torch.round(x / scale), 0.0), scale.squeeze(-1)
 
 
 def near_a_half(x, most):
-    """Returns the smallest distance of a quotient from a tie."""
+    """Returns the smallest distance of a quotient of `x` and its scale from a tie."""
     scale = x.double().abs().amax(-1, keepdim=True) / most
     return ((x.double() / scale).frac().abs() - 0.5).abs().nan_to_num(nan=1.0).min().item()
 
@@ -107,7 +107,7 @@ def random_model(r):
     for name, (rows, cols) in shapes.items():
         model[name] = r.integers(rows, cols, low=-127, high=128).float()
         model[f"{name}_scale"] = r.uniform(rows, low=0.001, high=0.006)
-    # The padding rows of the vocabulary would have the largest logits.
+    # Gives the padding rows of the vocabulary the largest logits, which must not be chosen.
     model["head_scale"][s["tokens"] :] = 0.25
     for name in ("attention_norm", "mlp_norm", "final_norm"):
         model[name] = r.uniform(s["hidden"], low=0.5, high=1.5)

@@ -1,4 +1,4 @@
-"""Counts instructions per weight of our kernels for 64-bit Arm, exactly under QEMU, and of ggml's.
+"""Counts the instructions per weight of our kernels for 64-bit Arm and of ggml's, exactly, under QEMU.
 
     python python-ref/peers/arm_instructions.py [--ggml BUILD --include FOLDER] [--tokens 1] [--cpu max] [--rung neon-dot]
 
@@ -26,14 +26,14 @@ def run(*command):
 
 
 def plugin(folder):
-    """Compiles the counter."""
+    """Compiles the QEMU plugin that counts instructions. Returns its path."""
     library = folder / "count.so"
     run("gcc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "qemu_count_instructions.c")
     return library
 
 
 def ggml_program(folder, build, include):
-    """Compiles ggml_product.c and links it with that build."""
+    """Compiles ggml_product.c and links it with the ggml in `build`. Returns the program's path."""
     program, object_file = folder / "ggml_product", folder / "ggml_product.o"
     libraries = [next(Path(build).rglob(f"libggml-{part}.a")) for part in ("cpu", "base", "cpu")]
     run("aarch64-linux-gnu-gcc", "-O2", "-I", include, "-c", HERE / "ggml_product.c", "-o", object_file)
@@ -42,7 +42,7 @@ def ggml_program(folder, build, include):
 
 
 def count(library, cpu, program, *arguments):
-    """Returns the instructions of one run, or None if the program fails."""
+    """Runs a program under QEMU. Returns the number of its instructions, or None if the program fails."""
     prefix = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu", cpu, "-plugin", library, "-d", "plugin"]
     done = subprocess.run([str(word) for word in [*prefix, program, *arguments]], capture_output=True, text=True)
     found = re.search(r"^instructions (\d+)$", done.stderr, re.M)
@@ -79,7 +79,7 @@ def main():
                 parser.error(f"{args.ours} with {args.rung} and {name} does not run under QEMU on {args.cpu}")
             line = f"{name:<6} {ours:7.4f}"
             if ggml:
-                # ggml's names of types are q4_K and f16.
+                # ggml writes types as q4_K and f16, we as Q4_K and F16.
                 theirs = [per_weight(args, library, ggml, [name.replace("Q", "q").replace("F", "f").replace("B", "b")], [repack]) for repack in (0, 1)]
                 best = min(one for one in theirs if one is not None)
                 line += f" {best:7.4f} {ours / best:7.3f}"

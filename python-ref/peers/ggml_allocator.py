@@ -62,7 +62,7 @@ class Ggml:
         self.graph = c_void_p(self.base.ggml_new_graph_custom(c_void_p(self.context), c_size_t(16384), False))
 
     def call(self, name, *arguments):
-        """Adds an operation. Tensors are `POINTER(Tensor)`."""
+        """Adds ggml's operation `name` and returns its result. Tensors are `POINTER(Tensor)`."""
         address = getattr(self.base, f"ggml_{name}")(c_void_p(self.context), *arguments)
         return POINTER(Tensor).from_buffer(c_void_p(address))
 
@@ -86,7 +86,7 @@ class Ggml:
 
 
 def graph_of(dot):
-    """Returns the nodes in order: number, operation, sizes, sources."""
+    """Returns the nodes of a `dot` text in order: number → operation, sizes, sources."""
     nodes = {int(m[1]): (m[2], [int(n) for n in m.groups()[3:]], []) for m in map(NODE.search, dot.splitlines()) if m}
     for source, node in ARROW.findall(dot):
         nodes[int(node)][2].append(int(source))

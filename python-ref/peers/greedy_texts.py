@@ -117,7 +117,7 @@ def run(command):
 
 
 def compare(name, found, expected, texts, prompts):
-    """Prints a line of the table. Returns the root mean square of the differences of logits, after subtracting each row's mean."""
+    """Prints the table's line for `name`. Returns the root mean square difference of logits, after subtracting each row's mean."""
     centred = lambda x: x - x.mean(-1, keepdims=True)
     differences = np.concatenate([(centred(a) - centred(b)).ravel() for a, b in zip(found, expected)])
     gaps = []
@@ -133,7 +133,7 @@ def compare(name, found, expected, texts, prompts):
 
 
 def distances(args, path, prompts_of, folder):
-    """Returns the largest distance of llama.cpp's other settings from its defaults, and that of the engine. `prompts_of` a `Llama` are continued."""
+    """Returns the largest distance of llama.cpp's other settings from its defaults, and that of the engine. `prompts_of(llama)` returns prompts."""
     expected, self_rms = None, 0.0
     for name, settings in SETTINGS.items():
         llama = Llama(path, **settings)
@@ -159,7 +159,7 @@ def measure(args, tensor_type, stories, folder):
 
 
 def arguments(parser, texts):
-    """Parses the arguments of both programs, and initialises llama.cpp."""
+    """Adds and parses the arguments that both programs share, and initialises llama.cpp."""
     parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
     parser.add_argument("--texts", type=int, default=texts)
     parser.add_argument("-n", "--new-tokens", type=int, default=60)

@@ -1,6 +1,6 @@
-"""Measures llguidance's masks on the answers that ours has written, with the same vocabulary, schemas and tokens.
+"""Times llguidance's masks on the answers that our benchmark has written, with the same vocabulary, schemas and tokens.
 
-Like ours, it is timed until the logits are masked, and also until llguidance has computed its mask, a bit per token.
+As in our benchmark, time ends when the logits are masked. The time until llguidance has its mask, a bit per token, is printed too.
 
     cargo bench --package tiny-llm-schema --bench masks -- --write target/masks.json
     python python-ref/peers/llguidance_masks.py target/masks.json

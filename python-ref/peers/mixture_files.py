@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 F32, Q8_0, Q4_K, MXFP4 = 0, 8, 12, 39
-# Weights and bytes of a block.
+# Number of weights and of bytes in a block of each type.
 BLOCKS = {F32: (1, 4), Q8_0: (32, 34), Q4_K: (256, 144), MXFP4: (32, 17)}
 U32, FLOAT, STRING = 4, 6, 8
 VOCABULARY, LAYERS = 32_000, 12

@@ -1,4 +1,4 @@
-"""A published model, SmolLM2-135M-Instruct, in our engine and in PyTorch.
+"""Runs a published model, SmolLM2-135M-Instruct, in our engine and in PyTorch.
 
 `cargo course verify --only real` downloads the model and runs these tests. By hand:
 
@@ -39,7 +39,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture
 def figure(request):
-    """Prints a line after the tests."""
+    """Returns a function that takes a line, which is printed after the tests."""
     return request.config.stash[FIGURES].append
 
 
@@ -49,13 +49,13 @@ def path():
 
 
 class Engine:
-    """The command-line program with the model."""
+    """Runs the command-line program with the model."""
 
     def __init__(self, path, folder):
         self.program, self.path, self.folder = Path(os.environ["TINY_LLM_SERVE"]).resolve(), path, folder
 
     def run(self, command, *options, model=None, kernels=None):
-        """Returns standard output and standard error."""
+        """Runs a command. Returns its standard output and standard error."""
         # One thread, because two threads on two busy cores wait for each other.
         words = [self.program, command, *options, "-j", "1", "--model", model or self.path]
         if kernels:

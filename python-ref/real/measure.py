@@ -22,7 +22,7 @@ def stories(limit):
 
 
 def passage(tokenizer, length=300):
-    """Returns tokens of prose, code and numbers."""
+    """Returns the first `length` tokens of a text with prose, code and numbers."""
     text = "\n".join(BEGINNINGS[::7] + stories(2)) + "\nfn main() {\n    let x: u32 = 1 << 5;\n    println!(\"{x:>8} 日本 – naïve\");\n}\n"
     tokens = tokenizer(text * 2).input_ids
     assert len(tokens) > length
@@ -30,7 +30,7 @@ def passage(tokenizer, length=300):
 
 
 def passages(tokenizer, length=300):
-    """Returns the tokens of six passages: stories, Rust, and English."""
+    """Returns the first `length` tokens of six passages: three of stories, one of Rust, two of English."""
     files = ("kernels/src/avx2/many.rs", "book/src/week1/day3.md", "README.md")
     texts = ["\n".join(stories(60)[i : i + 4]) for i in (0, 16, 32)] + [(ROOT / file).read_text() for file in files]
     found = [tokenizer(text).input_ids[:length] for text in texts]
@@ -39,7 +39,7 @@ def passages(tokenizer, length=300):
 
 
 def relative_error(found, expected):
-    """Returns the relative error of logits. Each row's mean is subtracted, because a constant changes no probability."""
+    """Returns the relative error of logits. Each row's mean is subtracted, because adding a constant changes no probability."""
     centred = lambda x: x - x.mean(-1, keepdims=True)
     return float(np.linalg.norm(centred(found) - centred(expected)) / np.linalg.norm(centred(expected)))
 

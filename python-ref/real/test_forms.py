@@ -1,4 +1,4 @@
-"""Structured answers. With a schema, every answer must fit it. The number of right answers, with and without, is reported."""
+"""Tests structured answers. With a schema, every answer must fit it. Reports the number of right answers with and without a schema."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The same file in llama.cpp. These tests need the extra `peers` of pyproject.toml and are skipped without it."""
+"""Compares the engine with llama.cpp on the same file. Without the extra `peers` of pyproject.toml, these tests are skipped."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ STORIES, NEW = 16, 40
 FARTHEST = 1.25
 """The engine's largest allowed error, relative to that of llama.cpp's worst setting."""
 ROUNDING = 4
-"""A different token is allowed within this many standard deviations of llama.cpp's own rounding."""
+"""A token may differ if the two logits are at most this many standard deviations of llama.cpp's own rounding apart."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def llama(path):
 
 @pytest.fixture(scope="module")
 def errors(llama, engine, exact, tokenizer):
-    """Returns llama.cpp's relative errors, the deviation of the difference of two of its logits, PyTorch's logits, and the tokens."""
+    """Returns llama.cpp's relative errors, the deviation by which rounding moves two of its logits apart, PyTorch's logits, and the tokens."""
     tokens = passage(tokenizer)
     expected = exact(tokens)
     found = {setting: llama(setting).logits(tokens).astype(np.float64) for setting in ("defaults", "no flash attention, f32 cache")}

@@ -10,7 +10,7 @@ STORIES = 16
 EXACT = 1e-4
 """The largest relative error of engines that compute in f32."""
 INTEGER = 0.05
-"""The same for rungs that round activations to int8. `test_llama_cpp.py` has a stricter limit, from llama.cpp's own error."""
+"""The largest relative error of rungs that round activations to int8. `test_llama_cpp.py` has a stricter limit, from llama.cpp's own error."""
 PERPLEXITY = 0.015
 """The largest relative difference of the perplexity. llama.cpp's differs from PyTorch's by 0.006."""
 FEW = 48

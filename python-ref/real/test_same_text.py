@@ -9,7 +9,7 @@ from measure import BEGINNINGS
 
 TOKENS = 32
 RULES = "You are a careful writer. Write short sentences. Do not repeat yourself. Do not use rare words. Say what you know, and say so when you do not know. " * 2
-"""Longer than a page of 32 positions."""
+"""A shared prefix of some prompts, longer than a page of 32 positions."""
 PROMPTS = [
     *BEGINNINGS[::13],
     *(RULES + beginning for beginning in BEGINNINGS[1::17]),

@@ -24,11 +24,11 @@ class Draw:
         return self.random.randint(low, high)
 
     def different(self, count, low, high):
-        """Returns different sizes, so that no two axes can be confused."""
+        """Returns `count` different sizes from `low` to `high`, so that no two axes can be confused."""
         return self.random.sample(range(low, high + 1), count)
 
     def shape(self, low, high, size=5):
-        """Returns `low` to `high` axes of 1 to `size`."""
+        """Returns a random shape of `low` to `high` axes, each of 1 to `size`."""
         return [self.size(1, size) for _ in range(self.size(low, high))]
 
     def choice(self, *options):
@@ -41,7 +41,7 @@ class Draw:
         return torch.rand(*shape, generator=self._generator) * (high - low) + low
 
     def weight(self, out, width):
-        """Returns a projection that roughly keeps the size of its input."""
+        """Returns a matrix `[out, width]` that roughly keeps the size of its input."""
         return self.normal(out, width, std=1 / math.sqrt(width))
 
     def norm_weight(self, size):

@@ -53,7 +53,7 @@ def need(condition):
 
 
 class Valid:
-    """Valid arguments."""
+    """A source of random valid arguments."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -165,7 +165,7 @@ def odd_list(r, items):
 
 
 def odd(r, value):
-    """Returns an odd variant of an argument."""
+    """Returns an odd variant of `value`, a valid argument."""
     if isinstance(value, (np.ndarray, torch.Tensor)):
         return (odd_ids if value.dtype.kind in "iu" else odd_floats)(r, value)
     if isinstance(value, bool):
@@ -209,7 +209,7 @@ def array(x, axes=None, kind=float):
 
 
 PRECISION = np.float64
-"""The precision of the oracle's arithmetic. Both are tried, float64 first."""
+"""The precision of the oracle's arithmetic. `answers` sets it to float64, then to float32."""
 
 
 def whole(n, low=0, high=1 << 27):
@@ -241,9 +241,9 @@ def finite(x):
 
 
 def takes(*kinds):
-    """Turns a function of tensors into an oracle for odd arguments. The kind of an argument is a function that reads it, or the
-    letters of an array's axes, as in the bridge's docs. "?" marks an optional array, "~" one that broadcasts to these axes. A size
-    is a pair of a letter and a function."""
+    """Returns a decorator that turns a function of tensors into an oracle for odd arguments. `kinds` says how to read each argument:
+    a function, or the letters of an array's axes as in the bridge's docs, or for a size, a pair of its letter and a function.
+    "?" marks an optional array, "~" one that broadcasts to the axes."""
 
     def oracle_of(function):
         def oracle(*arguments):
@@ -267,7 +267,7 @@ def takes(*kinds):
 
 
 def lettered(x, kind, sizes):
-    """Reads an array whose axes are these letters. The first array with a letter sets its size, which is not 0."""
+    """Reads an array whose axes have the letters in `kind`. The first array with a letter sets the letter's size, which is not 0."""
     x, letters = array(x), kind.strip("?~").split()
     if "~" in kind:
         broadcast(x.shape, shape := [n for letter in letters for n in ([sizes[letter]] if letter != "..." else sizes["..."])], shape)
@@ -573,11 +573,11 @@ def storable(name, x):
 
 
 LOSSES = {"F32": 0, "F16": 1e-3, "BF16": 1e-2, "Q8_0": 0.02, "Q6_K": 0.08, "Q5_0": 0.12, "Q5_1": 0.12, "Q5_K": 0.12, "Q4_0": 0.2, "Q4_1": 0.2, "Q4_K": 0.2, "Q3_K": 0.5, "Q2_K": 0.8}
-"""More than a type loses of a row, as a part of its largest block's largest number."""
+"""The largest allowed error of each type, as a fraction of the row's largest number."""
 
 
 def o_quantize(name, x):
-    """Returns the row. The quantized bytes must be as close to it as the type allows."""
+    """Returns the row `x`, to which the quantized bytes must be as close as the type allows."""
     return storable(name, x)
 
 
@@ -630,11 +630,11 @@ def o_matmul(rung, name, rows, x, threads):
 def c_matmul(found, expected, rung, name, rows, x, threads):
     x = array(x, 2)
     assert found.shape == expected.shape
-    # On integer rungs, activations are off by up to half a step of their largest.
+    # On integer rungs, an activation is off by up to half a step, 1/254 of the row's largest.
     with np.errstate(all="ignore"):
         weights = np.stack([np.abs(decode(name, row)).sum() for row in rows])
         allowed = np.abs(x).max(-1, keepdims=True) * weights / (200 if rung not in ("naive", "fused") else 1e4) + 1e-30
-        # Intermediate results must fit into float32.
+        # Compares only where intermediate results fit into float32.
         fits = allowed * 1e5 < 3e38
         assert (np.abs(found - expected) <= allowed)[fits & np.isfinite(expected)].all()
 
@@ -874,8 +874,8 @@ def build1(config, weights, tokens):
 
 
 def bindings(r):
-    """Returns, for each binding, its name, function, oracle and valid arguments, and a comparison of results if it isn't number by
-    number."""
+    """Yields, for each binding, its name, function, oracle and valid arguments, and a function that compares results, or `None` to
+    compare number by number."""
     f, n = r.floats, r.size
     a, b, c, d = (n() for _ in range(4))
     h, g, e = n(1, 3), n(1, 3), 2 * n(1, 3)
@@ -1050,7 +1050,7 @@ def main(bindings=bindings, iterators=True):
             except (TypeError, ValueError, IndexError):
                 continue  # this variant does not exist for this argument
             if not iterators and any(hasattr(argument, "__next__") for argument in arguments):
-                continue  # the call would leave it empty for the oracle
+                continue  # the call would use up the iterator before the oracle reads it
             call = f"{name}({', '.join(map(shown, arguments))})"
             print(f"{made}: {call}", file=sys.stderr, flush=True)
             made += 1

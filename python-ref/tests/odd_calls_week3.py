@@ -44,7 +44,7 @@ def listed(x):
 
 
 def sequence(x):
-    """Checks a list that a function of this file iterates over before it calls a binding."""
+    """Returns a list or tuple, and raises TypeError for anything else. For arguments that this file iterates over itself."""
     if not isinstance(x, (list, tuple)):
         raise TypeError(f"found {type(x)}")
     return x
@@ -406,7 +406,7 @@ def greedy(prompt, new, context=20):
     while len(out) < new and len(prompt) + len(out) < context:
         logits = decoder(np.array(prompt + out))[-1]
         top = np.sort(logits)
-        # If two logits are nearly equal, either token is right.
+        # If the two best logits are nearly equal, either token is right: the list ends with `None`.
         out.append(int(logits.argmax()) if top[-1] - top[-2] > 1e-3 else None)
         if out[-1] is None:
             return out

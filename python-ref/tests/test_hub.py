@@ -1,4 +1,4 @@
-"""Models are found by name in the same cache and at the same files as by `huggingface_hub`."""
+"""Tests that a model's name leads to the same cache and the same files as in `huggingface_hub`."""
 
 import os
 import shutil

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.thorough
 
 AT_ONCE = 1.0
-"""The most seconds that Ctrl-C may take, on a busy machine."""
+"""Maximum number of seconds from Ctrl-C to the end of a call, on a busy machine."""
 
 HEAD = """
 import _thread, json, signal, threading, time
@@ -77,7 +77,7 @@ def run(program):
 
 
 def interrupted(name):
-    """Returns how a call ended, and the seconds from Ctrl-C to its end."""
+    """Interrupts the call `name`. Returns how it ended, and the seconds from Ctrl-C to its end."""
     return run(
         f"""
         {CALLS[name]}

@@ -58,7 +58,7 @@ def modules():
 
 
 def public():
-    """Yields every public function, class and member of these modules, with its path."""
+    """Yields the path of every public function, class and member of `modules()`, and the item."""
     for module in modules():
         yield from members(module.__name__, module)
 

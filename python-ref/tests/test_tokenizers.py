@@ -11,7 +11,7 @@ from tiny_llm.kit import Tokenizer
 ROOT = Path(__file__).parents[2]
 CASES = json.loads((ROOT / "tests/fixtures/gguf_text.json").read_text())
 TEXTS = CASES.pop("texts")
-# gpt-oss's expression.
+# The expression of gpt-oss's pre-tokenizer.
 WORDS_AS_ONE = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"

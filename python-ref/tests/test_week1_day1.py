@@ -18,7 +18,7 @@ def test_week1_day1_task_1_softmax(week1, r):
     x = r.normal(*r.shape(1, 4), std=3.0) + r.choice(0, 0, 100, 1000, -120, -1e5)
     if r.choice(True, False):
         x = x + random_mask(r, *x.shape)
-    # Exp and sum have magnitude 1. With max + ln Σ there is one rounding of a number as large as x.
+    # Exp and sum have magnitude 1. A solution that subtracts max + ln Σ rounds a number as large as x once.
     tolerance = rounding(x.shape[-1] + 4, max(1.0, x[x.isfinite()].abs().max().item() if x.isfinite().any() else 0.0))
     close(week1.attention.softmax(x), oracle.softmax(x.double()), tolerance)
 

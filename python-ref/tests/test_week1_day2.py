@@ -6,7 +6,7 @@ from oracle.fixtures import exact, relative_rounding, rounding
 
 
 def tables(week1, r, head_dim, n_positions):
-    """Returns the solution's tables with the oracle's numbers, so that later tasks do not depend on task 1, and cos and sin."""
+    """Returns the solution's tables with the oracle's numbers, so that later tasks do not depend on task 1. Also returns cos and sin."""
     cos, sin = (t.float() for t in oracle.rope_tables(oracle.inverse_frequencies(head_dim, r.choice(100.0, 10_000.0)), n_positions))
     return week1.rope.RopeTables.from_arrays(cos, sin), cos.double(), sin.double()
 

@@ -14,7 +14,7 @@ def test_week1_day4_task_1_rms_norm(week1, r):
     before = x.clone()
     found = week1.norm.RmsNorm(weight, eps).forward(x)
     expected = oracle.rms_norm(x.double(), weight.double(), torch.tensor(eps, dtype=torch.float32).double())
-    # The squares are all positive, so their sum keeps its digits. Root, division and product follow.
+    # The squares are all positive, so nothing cancels in their sum. Root, division and product follow.
     close(found, expected, relative_rounding(width + 5))
     assert torch.equal(x, before)
 
@@ -37,6 +37,6 @@ def test_week1_day4_task_3_swiglu(week1, r):
     x = r.normal(*r.shape(1, 3), e, std=2.0)
     found = week1.mlp.SwiGlu(gate, up, down).forward(x)
     expected = oracle.swiglu(x.double(), gate.double(), up.double(), down.double())
-    # SiLU is at most |x| and changes by at most 1.1 times what x does.
+    # |SiLU(x)| is at most |x|, and its slope is at most 1.1.
     product = linear(x.abs(), gate.abs()) * linear(x.abs(), up.abs())
     close(found, expected, rounding(2 * e + i + 8, linear(product, down.abs()), factor=1))

@@ -51,8 +51,8 @@ def random_tokens(r, config, most=24):
 
 
 def without_layers(week1, r):
-    """Builds a decoder of embedding, norm and output alone, the smallest model. The tests begin with it, so that a stub in these
-    parts is reported before any other."""
+    """Returns the smallest decoder, of embedding, norm and output alone, its config and its weights. Tests run it first, so that a stub
+    in these parts is reported before any other."""
     config = random_config(r, "llama")
     embedding, norm = r.weight(config["vocab_size"], config["hidden_size"]), r.norm_weight(config["hidden_size"])
     head = r.choice(None, r.weight(*embedding.shape))
@@ -162,7 +162,7 @@ def test_week1_day5_task_4_to_f32(week1, r, dtype):
 
 
 def save_random_model(r, family, folder):
-    """Saves a model of transformers in one file or several. Returns it in float32, and its `config.json`."""
+    """Saves a random model with transformers, in one file or several. Returns it in float32, and its `config.json`."""
     config = random_config(r, family)
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=torch.float32)
     with torch.no_grad():
@@ -178,7 +178,7 @@ def save_random_model(r, family, folder):
 
 
 def write_older_form(path):
-    """Writes the form of most files on the hub: `rope_theta` and `rope_scaling` at the top level, `torch_dtype` for `dtype`."""
+    """Rewrites a `config.json` in the form of most on the hub: `rope_theta` and `rope_scaling` at the top level, `torch_dtype` for `dtype`."""
     config = json.loads(path.read_text())
     rope = config.pop("rope_parameters")
     config |= {"rope_theta": rope.pop("rope_theta"), "rope_scaling": rope if rope["rope_type"] == "llama3" else None, "torch_dtype": config.pop("dtype")}

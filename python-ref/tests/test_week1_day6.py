@@ -36,7 +36,7 @@ def test_week1_day6_task_1_next_token_logits(week1, r, family):
 
 
 def test_week1_day6_task_2_generate(week1, r):
-    """Compares every limit, and the number of calls, with the definition. The model is a list: it returns one token after another."""
+    """Compares every limit, and the number of calls, with the definition. The model returns the tokens of a list, one after another."""
     g = week1.generate
     planned = r.integers(40, high=9).tolist()
     prompt = r.integers(r.size(1, 6), high=9).tolist()
@@ -89,7 +89,7 @@ def test_week1_day6_task_2_rejects_invalid_prompts(week1):
 
 
 def test_week1_day6_task_2_embedded_model(solution, embedded, r, request):
-    """The embedded model continues random parts of stories as `transformers` does."""
+    """Checks that the embedded model continues random beginnings of a story as `transformers` does."""
     if r.number > 2 and not request.config.option.thorough:
         return
     llm, model, tokenizer = solution.load(EMBEDDED), *embedded

@@ -25,7 +25,7 @@ def random_value(r, name):
 
 
 def random_metadata(r):
-    """Yields key, type, type of elements and value, as `written` takes them, and the bridge's name of the type."""
+    """Yields pairs: an entry (key, type, type of elements, value) as `written` takes it, and the bridge's name of its type."""
     for i in range(r.size(1, 12)):
         name = r.choice(*NAMES)
         key = f"k{i}." + "x" * r.size(0, 30)

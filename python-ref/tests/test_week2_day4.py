@@ -8,7 +8,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader
 from test_week2_day3 import check_dequantize
 
 LOSSES = {"Q2_K": 0.35, "Q3_K": 0.2, "Q4_K": 0.09, "Q5_K": 0.045, "Q6_K": 0.023}
-"""More than a block of gaussian weights loses, as a part of their root mean square."""
+"""The largest allowed error of gaussian weights in each type, as a fraction of their root mean square."""
 
 
 def check_quantize(week2, r, name):

@@ -9,7 +9,7 @@ from oracle.fixtures import random_walk, rounding
 from oracle.week2_day5 import BLOCK, SUPER_BLOCK, bound, decode
 
 HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108]}
-"""Where a block has numbers in half precision."""
+"""Offsets of the half-precision numbers in a block."""
 
 
 def random_rows(r, name, rows, cols):
@@ -23,13 +23,13 @@ def random_rows(r, name, rows, cols):
 
 
 def columns(r, name):
-    """Returns a number of columns. Blocks of 32 need not fill the last super-block of activations."""
+    """Returns a random number of columns in whole blocks. Blocks of 32 need not fill the last super-block of activations."""
     length = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
     return length * (r.size(1, 40) if length == 32 else r.size(1, 5))
 
 
 def whole_activations(r, rows, cols, per_scale):
-    """Returns activations that int8 holds exactly: each `per_scale` are multiples, up to 127, of a power of two."""
+    """Returns activations that int8 holds exactly: groups of `per_scale`, each of integers up to 127 times one power of two."""
     super_blocks = -(-cols // SUPER_BLOCK)
     whole = r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, per_scale, high=255).float() - 127
     whole[..., 0] = 127 * (r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, high=2) * 2 - 1)

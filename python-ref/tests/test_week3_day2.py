@@ -6,12 +6,12 @@ from test_week3_day1 import check_batch
 
 
 def draw_loads(r):
-    """Returns a list of (left, decoding, waited)."""
+    """Returns (tokens left, whether it decodes, steps waited) for each of several random requests."""
     return [(1, True, r.size(0, 4)) if r.choice(True, False) else (r.size(1, 20), False, 0) for _ in range(r.size(0, 14))]
 
 
 def turns(loads, rows):
-    """Chooses those that have waited longest, and the oldest among equals."""
+    """Returns 1 for each of the `rows` decoding requests that have waited longest, else 0. Prefers the oldest among equals."""
     decoding = sorted((i for i, load in enumerate(loads) if load[1]), key=lambda i: -loads[i][2])
     return [int(i in decoding[:rows]) for i in range(len(loads))]
 

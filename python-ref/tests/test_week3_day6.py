@@ -10,7 +10,7 @@ from oracle.week3_day6 import distribution, residual, verify
 from test_week1_day5 import kit_config
 from test_week2_day1 import model
 
-# Far above f32's errors in these models.
+# Minimum distance of the two best logits, far above f32's errors in these models.
 MARGIN = 2e-3
 
 
@@ -88,7 +88,7 @@ def test_week3_day6_task_3_best_length(week3, r):
 
 
 def greedy(config, weights, prompt, new):
-    """Returns the decoder's continuation, or `None` if two tokens are nearly as good."""
+    """Returns the decoder's continuation, or `None` if the two best logits are nearly equal at any step."""
     exact, tokens = {name: value.double() for name, value in weights.items()}, list(prompt)
     for _ in range(new):
         best = decoder(config, exact, torch.tensor([tokens]))[0, -1].topk(2)

@@ -7,7 +7,7 @@ from oracle.week3_day7 import NEVER, NUMBERS, STRINGS, TEXTS, VOCABULARY, alive,
 
 
 class Picks:
-    """The oracle's random numbers, from a test's draw."""
+    """Gives the oracle random numbers from a test's `r`."""
 
     def __init__(self, r):
         self.integers = lambda n, high: r.integers(n, high=high)

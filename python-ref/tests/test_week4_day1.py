@@ -20,7 +20,7 @@ def stored(x):
 
 
 def views(r, x):
-    """Returns one to four steps that PyTorch can also take, and the resulting tensor."""
+    """Returns one to four random steps that PyTorch can also take, and the tensor that they turn `x` into."""
     steps = []
     for _ in range(r.size(1, 4)):
         ne, nb = list(x.shape[::-1]), [4 * s for s in x.stride()[::-1]]

@@ -71,7 +71,7 @@ def test_week4_day2_task_3_computed_values(week4, r):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_week4_day2_task_4_models(week2, week4, r, family):
-    """Compares with week 2's logits bit for bit, for random passes."""
+    """Compares the graphs' logits with those of week 2's engine, bit for bit, for random passes."""
     ours, config, _ = model(week2, r, family)
     sequences = r.size(1, 3)
     lengths, passes = [0] * sequences, []

@@ -18,7 +18,7 @@ def nodes_of(graph, result, count):
 
 
 def small(week4, r):
-    """Returns a random graph, small enough to try all placements, its values, its result, and its nodes."""
+    """Returns a random graph that is small enough to try all placements, and its values, result and nodes."""
     graph, known = build(week4, r)
     result = computed(graph, known)
     nodes = nodes_of(graph, result, result + 1)
@@ -26,7 +26,7 @@ def small(week4, r):
 
 
 def padded(backends, graph, result):
-    """Returns a backend, or `None`, for every node of the graph."""
+    """Returns `backends` in the bridge's form: one per node of the graph, with `None` for -1 and for nodes after the last."""
     count = 1 + max(result, len(backends) - 1)
     while True:
         try:

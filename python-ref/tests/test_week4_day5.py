@@ -30,7 +30,7 @@ def gpu(week4):
 
 
 def matrix(r, kind, rows, k, std=1.0):
-    """Returns the bytes of each row, and the numbers that they represent."""
+    """Returns a random matrix in format `kind`: the bytes of each row, and the numbers that they represent."""
     stored = quantize(r.normal(rows, k, std=std).numpy(), GGMLQuantizationType[kind])
     return [row.tobytes() for row in stored], torch.from_numpy(dequantize(stored, GGMLQuantizationType[kind]).astype("float64"))
 
@@ -48,7 +48,7 @@ def test_week4_day5_task_1_elementwise(gpu, r):
     a, b = r.normal(n), r.normal(n)
     expected = a.double() + b.double()
     close(gpu.add(a, b, lines), expected, rounding(1, expected))
-    # For some, exp overflows. In WGSL, exp may be off by 3 + 2|x| units in the last place, and values below 2^-126 may be 0.
+    # For some gates, exp overflows. In WGSL, exp may be off by 3 + 2|x| units in the last place, and values below 2^-126 may be 0.
     gates = r.normal(n, std=3.0) + r.integers(n, high=3) * r.choice(0.0, 100.0, -100.0)
     expected = oracle.silu_gate(gates.double(), b.double())
     close(gpu.silu_gate(gates, b, lines), expected, rounding(32, max(1.0, expected.abs().max().item())))
@@ -56,7 +56,7 @@ def test_week4_day5_task_1_elementwise(gpu, r):
 
 def test_week4_day5_task_2_norm(gpu, r):
     rows, width = r.choice(1, r.size(2, 9)), r.choice(1, 64, r.size(2, 63), r.size(65, 700))
-    # Sometimes so small that eps matters.
+    # Some inputs are so small that eps matters.
     x, weight, eps = r.normal(rows, width, std=r.choice(0.05, 1.0, 3.0)), r.norm_weight(width), r.choice(1e-5, 1e-2, 0.25)
     expected = oracle.rms_norm(x.double(), weight.double(), eps)
     close(gpu.rms_norm(x, weight, eps, r.size(1, 3)), expected, rounding(random_walk(width) + 8, expected))

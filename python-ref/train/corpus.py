@@ -34,7 +34,7 @@ KINDS = list(CHANCE)
 
 @dataclass(frozen=True)
 class Question:
-    """A question. The model's line must equal `answer`."""
+    """A question about a story. The line that the model writes must equal `answer`."""
 
     kind: str
     ask: str
@@ -75,7 +75,7 @@ class Story:
         return " ".join(self.sentences)
 
     def say(self, *choices):
-        """Adds one of several wordings."""
+        """Adds a sentence, in one of several wordings."""
         self.sentences.append(self.rng.choice(choices))
 
     def ask(self, kind, question, answer):
@@ -241,7 +241,7 @@ TOOLS = {
         lambda rng: {"a": rng.choice(COUNTS), "b": rng.choice(COUNTS)},
     ),
 }
-# The same for a tool call, given the right tool: one over the number of possible arguments, averaged over the tools.
+# The probability of guessing a tool call's arguments, given the right tool: one over the number of possible arguments, averaged over the tools.
 CHANCE["tool_call"] = sum(
     1 / n
     for n in [
@@ -291,7 +291,7 @@ def question_prompt(story_text, question):
 
 
 def question_row(rng, story, most=4):
-    """Returns a story, then one or more different questions in any order."""
+    """Returns a story, then one to `most` different questions with their answers, in any order."""
     asked = rng.sample(story.questions, rng.randint(1, min(most, len(story.questions))))
     text, answers = story.text, []
     for question in asked:
@@ -338,7 +338,7 @@ def library_row(rng, n_stories):
 
 
 def mixed_row(rng):
-    """Returns a row of the full mixture."""
+    """Returns a row of the full mixture: stories, questions, chats and tool calls."""
     sort = rng.random()
     if sort < 0.50:
         return question_row(rng, tell(rng))

@@ -56,7 +56,7 @@ def load(name):
 
 @torch.no_grad()
 def read_stories(model, tokenizer, stories):
-    """Returns the perplexity, and the likeliest token at every position."""
+    """Returns the perplexity of `stories`, and the likeliest token at every position."""
     total, likeliest = 0.0, []
     for story in stories:
         ids = tokenizer(story["text"] + END_OF_TEXT, return_tensors="pt").input_ids
@@ -151,7 +151,7 @@ def write_cards(table):
 
 
 def disagreements(measured, written):
-    """Yields differences from the written scores. Processors round differently: perplexity may differ by 0.1 %, shares by 0.03."""
+    """Yields scores that are too low, or too far from the written ones. Processors round differently: perplexity may differ by 0.1 %, shares by 0.03."""
     for name in (MAIN, DRAFT):
         old, new = written[name], measured[name]
         if abs(old["perplexity"] - new["perplexity"]) > 1e-3 * old["perplexity"]:

@@ -128,7 +128,7 @@ class Decoder(nn.Module):
 
     @staticmethod
     def _initialise(module):
-        # Large compared with AdamW's steps, so that words of one list, which occur in the same contexts, stay distinct. With
+        # 0.06 is large compared with AdamW's steps, so that words of one list, which occur in the same contexts, stay distinct. With
         # 0.02, the thirteen colours became one vector in the first steps, and remained indistinguishable.
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.06)

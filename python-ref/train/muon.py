@@ -1,7 +1,7 @@
 """Muon (Jordan et al. 2024): momentum whose update is replaced by the nearest orthogonal matrix.
 
-Every direction of a weight matrix moves equally fast. With AdamW alone, the copying heads of this model formed after
-thousands of steps. With Muon, they form after hundreds.
+Every direction of a weight matrix moves equally fast. With AdamW alone, this model learnt to copy words after thousands
+of steps. With Muon, it does so after hundreds.
 """
 
 from collections import defaultdict

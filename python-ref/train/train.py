@@ -36,7 +36,7 @@ SHAPES = {
     # The shape of Tiny-LLM, except for the vocabulary.
     "tiny-llm": Config(VOCAB_SIZE, 192, 1024, 1, 2, 1, 96, rms_norm_eps=1e-5, max_position_embeddings=1024, family="llama"),
 }
-# `phases`: the step where each phase ends, and its rows. `schedule`: for each warm-up, the step where it starts, the step where
+# `phases`: the step where each phase ends, and what draws its rows. `schedule`: for each warm-up, the step where it starts, the step where
 # the rates begin to fall, and the step where they would reach zero. `muon_lr`, `adam_lr`: the peak rates.
 RECIPES = {
     "tiny-story": {
@@ -122,7 +122,7 @@ def quick_scores(model, tokenizer, questions):
 
 
 def rate(step, recipe):
-    """Returns the share of the peak rate: a warm-up, a plateau, then a linear fall to zero."""
+    """Returns the learning rate as a share of its peak: a warm-up, a plateau, then a linear fall to zero."""
     start, fall, zero = max(entry for entry in recipe["schedule"] if entry[0] <= step)
     return min(1.0, (step - start + 1) / WARMUP, (zero - step) / (zero - fall))
 

@@ -16,7 +16,7 @@ pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<It
 }
 
 /// Returns every Markdown file of the book except its summary, relative to the repository. Files
-/// that the summary lists come in its order.
+/// that the summary lists come first, in the same order.
 pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
     let listed = listed(repository)?;
     let mut found = Vec::new();

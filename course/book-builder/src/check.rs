@@ -46,8 +46,8 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Reports `{{#include day1.rs:anchor}}` without a target, because mdBook would print the directive
-/// and continue.
+/// Reports each `{{#include day1.rs:anchor}}` whose file or anchor does not exist, because mdBook
+/// would print the directive and continue.
 fn includes(text: &str, chapter: &Path, problems: &mut Vec<Problem>) {
     for (n, line) in text.lines().enumerate() {
         for rest in line.split("{{#include ").skip(1) {
@@ -124,8 +124,8 @@ fn follow(
     }
 }
 
-/// Converts a path relative to a chapter to a path relative to the repository. Returns `None` if it
-/// is outside the sources.
+/// Converts `path`, which is relative to a chapter, to a path relative to the repository. Returns
+/// `None` if the result is outside the sources.
 fn resolve(chapter: &str, path: &str) -> Option<String> {
     let mut parts: Vec<String> = Path::new(chapter)
         .parent()?
@@ -144,7 +144,7 @@ fn resolve(chapter: &str, path: &str) -> Option<String> {
     file.starts_with(&format!("{SOURCES}/")).then_some(file)
 }
 
-/// Returns the fragments of all headings, as mdBook creates them. Repeated ones are numbered.
+/// Returns the URL fragments of all headings, as mdBook creates them. Repeated ones are numbered.
 fn headings_of(text: &str) -> HashSet<String> {
     let mut ids = HashSet::new();
     let mut open: Option<(Option<String>, String)> = None;

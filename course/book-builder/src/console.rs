@@ -115,7 +115,7 @@ fn commands_of_block(
     }
 }
 
-/// Returns the same command for the reference solution.
+/// Returns the command that does the same with the reference solution.
 fn on_reference(command: &str) -> String {
     let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
     for i in 1..words.len() {

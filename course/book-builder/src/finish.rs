@@ -53,7 +53,7 @@ fn week(chapter: &str) -> Option<String> {
     Some(format!("Week {number}"))
 }
 
-/// Returns the first long paragraph as plain text, shortened to [`DESCRIPTION`] characters.
+/// Returns a page's first long paragraph as plain text, shortened to [`DESCRIPTION`] characters.
 fn summary(source: &str) -> String {
     let says = |part: &&str| {
         part.starts_with(|c: char| c.is_alphanumeric() || "*`".contains(c)) && part.len() > 60

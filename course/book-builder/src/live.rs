@@ -10,18 +10,18 @@ use crate::markdown::{Problem, fences, line_of};
 /// Folder of the modules, relative to the book's sources.
 const FOLDER: &str = "live";
 
-/// The import of modules that run the engine.
+/// Every module that runs the engine imports this path.
 const ENGINE: &str = "\"./engine.js\"";
 
-/// The files that such modules fetch, including results of the native engine for comparison.
+/// Files that examples with the engine fetch, with the native engine's results for comparison.
 const FETCHED: [&str; 3] = ["engine.wasm", "tiny-story.gguf", "native.json"];
 
-/// The start of a question with a folded answer. The module `predict.js` makes it a quiz.
+/// The beginning of a question with a folded answer. The module `predict.js` makes it a quiz.
 const QUESTION: &str = "**Predict.**";
 
-/// Replaces every directive outside code blocks with an element and the module that fills it.
-/// `chapter` is relative to `sources`. If the book is built without the engine, examples that run
-/// it are omitted.
+/// Replaces every `{{#live NAME}}` outside code blocks with an element and the module that fills
+/// it. `chapter` is relative to `sources`. If the book is built without the engine, omits the
+/// examples that run the engine.
 pub(crate) fn expand(
     text: &str,
     sources: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn add_engine(engine: &Path, built: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the element that loads a module.
+/// Returns the HTML element that loads the module `name` into the page of `chapter`.
 fn module(name: &str, chapter: &Path) -> String {
     let up = "../".repeat(chapter.components().count().saturating_sub(1));
     format!("<script type=\"module\" src=\"{up}{FOLDER}/{name}.js\"></script>\n")

@@ -20,7 +20,7 @@ pub(crate) fn events(text: &str) -> OffsetIter<'_> {
     Parser::new_ext(text, options).into_offset_iter()
 }
 
-/// Returns the line of a byte, counted from 1.
+/// Returns the number, counted from 1, of the line that contains the byte at index `at`.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text[..at].bytes().filter(|&b| b == b'\n').count() + 1
 }

@@ -12,10 +12,10 @@ use crate::{
     markdown::{Problem, fences, line_of},
 };
 
-/// Folder of the files, one per day, relative to the repository.
+/// Folder of the known mistakes, one file per day, relative to the repository.
 pub(crate) const FOLDER: &str = "tests/wrong";
 
-/// Replaces every directive outside code blocks with the week's tables.
+/// Replaces every `{{#mistakes WEEK}}` outside code blocks with the tables of that week.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -83,7 +83,7 @@ struct Mistake<'a> {
     says: String,
 }
 
-/// Parses the entries of a day's file, without their code.
+/// Parses the known mistakes in a day's file, without their code.
 fn mistakes(text: &str) -> Vec<Mistake<'_>> {
     let (mut task, mut found): (&str, Vec<Mistake>) = ("", Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -113,7 +113,7 @@ pub(crate) fn watch(folders: &[PathBuf], except: &Path, changed: impl Fn()) {
     }
 }
 
-/// Returns when the newest file was written, and the number of files.
+/// Returns the time at which the newest file was written, and the number of files.
 fn newest(folders: &[PathBuf], except: &Path) -> (Option<SystemTime>, usize) {
     let mut newest = (None, 0);
     let mut open: Vec<PathBuf> = folders.to_vec();

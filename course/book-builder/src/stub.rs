@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::markdown::{Problem, fences, line_of};
 
-/// Replaces every directive outside code blocks with a file name and a code block.
+/// Replaces `{{#stub …}}` and `{{#signature …}}` outside code blocks with a file name and code.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -53,8 +53,8 @@ enum Body {
     None,
 }
 
-/// Formats the item as Markdown. Its path is relative to `folder` in the repository, and is shown
-/// relative to `label`.
+/// Formats an item as Markdown. `directive` names the item's file and the item. The file is in
+/// `folder` of the repository and is shown as a file in `label`.
 fn render(
     directive: &str,
     label: &str,
@@ -74,7 +74,7 @@ fn render(
     Ok(format!("<p class=\"file\">{}</p>\n\n```rust\n{item}\n```\n", shown.display()))
 }
 
-/// Returns the item with its doc comment and attributes. `body` says what replaces its body.
+/// Returns the item `name` with its doc comment and attributes. `body` says what replaces its body.
 fn find(source: &str, name: &str, body: Body) -> Option<String> {
     let lines = without_helpers(source);
     match name.split_once("::") {

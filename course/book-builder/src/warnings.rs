@@ -1,5 +1,5 @@
-//! mdBook reports problems in chapters through `tracing` and continues. Here they make the build
-//! fail.
+//! mdBook reports problems in chapters through `tracing` and continues. This module collects the
+//! problems, so that they make the build fail.
 
 use std::sync::Mutex;
 
