@@ -14,7 +14,7 @@ use tiny_llm_formats::{
 pub struct Dimensions {
     /// Number of transformer blocks.
     pub n_layers: usize,
-    /// Number of query heads per key and value head, `H_q / H`.
+    /// Number of query heads per key and value head, `H_q / H`. Only the provided `Q2_K` uses it.
     pub group: usize,
     /// Whether the embedding is also the output head.
     pub tied: bool,
@@ -81,7 +81,7 @@ pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
 }
 
 /// Returns the type in which rows of `cols` weights can be stored. If the rows are whole blocks of
-/// `tensor_type`, returns `tensor_type`. Otherwise returns the next larger type with blocks of 32:
+/// `tensor_type` (see [`TensorType::block_len`]), returns `tensor_type`. Otherwise returns the next larger type with blocks of 32:
 /// `Q4_0` for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`. If
 /// the rows are not whole blocks of 32 either, returns `F16`.
 #[must_use]

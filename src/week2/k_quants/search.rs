@@ -39,7 +39,7 @@ pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
 }
 
 /// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
-/// smallest, for the given `codes`.
+/// smallest, for the given `codes`. Sums in f32 are precise enough.
 ///
 /// In two cases, returns a minimum of 0 and the best scale for that minimum:
 ///

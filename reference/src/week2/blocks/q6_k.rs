@@ -56,7 +56,7 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
 
 /// Encodes a block of 256 finite weights. Every 16 weights get a scale from [`search_scale`]. The
 /// sixteen scales share `d` (see [`share_signed`], with 8 bits). Compute each weight's integer from
-/// its scale **as it is stored**, and round to nearest.
+/// its scale **as it is stored**, and round to nearest (see [`code`]).
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 2

@@ -79,8 +79,8 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
 /// multiple of `alignment` that is at or after the end of the previous tensor.
 ///
 /// # Errors
-/// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
-/// overflows. The message names the tensor.
+/// If a tensor has no axes, a row is not a whole number of blocks, or a tensor's size, its offset
+/// or its end overflows. The message names the tensor.
 pub fn lay_out(
     tensors: &[(String, Vec<usize>, TensorType)],
     alignment: usize,
@@ -121,10 +121,10 @@ pub fn lay_out(
     // END SOLUTION
 }
 
-/// Returns all bytes of a file before its data: the header (version [`VERSION`]), the metadata in
-/// the order of its keys, the tensor table, and zeros up to a multiple of `alignment`. See
-/// [`Reader::header`](super::gguf::reader::Reader::header) and
-/// [`read_tensor`](super::gguf::table::read_tensor) for the fields.
+/// Returns all bytes of a file before its data: the header (version [`VERSION`]), the metadata
+/// sorted by key (as [`Metadata::iter`] returns it), the tensor table, and zeros up to a multiple
+/// of `alignment`. [`Reader::header`](super::gguf::reader::Reader::header) and
+/// [`read_tensor`](super::gguf::table::read_tensor) list the fields.
 #[must_use]
 pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {
     // SOLUTION week2-day4 task 6
