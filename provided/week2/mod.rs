@@ -7,8 +7,8 @@
 //!   the rows of several requests.
 //! - A cache returns runs of consecutive keys and values. A `Matrix` is a view of the mapped file.
 //! - Only `kernels::multiply` calls a kernel. Only a `Team` divides work among threads. Norms,
-//!   gates and attention use the machine's best vector instructions, or those of the rung (the set
-//!   of kernels) that `TINY_LLM_KERNELS` names.
+//!   gates and attention use the machine's best vector instructions. If `TINY_LLM_KERNELS` names a
+//!   rung (a set of kernels), they use the instructions of that rung.
 //! - No day needs a later one: with plain weights, naive kernels and one thread, day 1 runs before
 //!   any later task is solved.
 

@@ -16,8 +16,8 @@ use crate::week1::{
     rope::rope_half_split,
 };
 
-/// Runs `model` on `tokens [B, L]`, and passes every activation with its name to `each` as soon as
-/// it is computed. If a step panics, all earlier activations have already been passed to `each`.
+/// Runs `model` on `tokens [B, L]`. Calls `each(name, activation)` for every activation as soon as
+/// it is computed. If a step panics, `each` has already received all earlier activations.
 ///
 /// | name | shape | |
 /// |---|---|---|
@@ -38,7 +38,7 @@ use crate::week1::{
 /// | `layers.0.post_attention_norm` | `[B, L, E]` | |
 /// | `layers.0.mlp.gate`, `mlp.silu`, `mlp.up` | `[B, L, I]` | |
 /// | `layers.0.mlp` | `[B, L, E]` | |
-/// | `layers.0` | `[B, L, E]` | the result of the block; the other layers follow |
+/// | `layers.0` | `[B, L, E]` | the result of the block. The other layers follow |
 /// | `norm` | `[B, L, E]` | |
 /// | `tied_output` or `lm_head` | `[B, L, V]` | the output head applied to `norm` |
 /// | `logits` | `[B, L, V]` | the result of [`Model::forward`] |
@@ -89,7 +89,8 @@ fn first_rows(table: &Tensor, rows: usize) -> Tensor {
     table.slice_axis(Axis(0), Slice::from(..rows)).to_owned()
 }
 
-/// Runs the steps of [`GroupedQueryAttention::forward`] one by one. Passes each result to `each`.
+/// Runs [`GroupedQueryAttention::forward`] step by step, up to the merged heads. Passes each result
+/// to `each`.
 fn inside_attention(
     attention: &GroupedQueryAttention,
     x: &Tensor,
@@ -135,7 +136,7 @@ fn inside_attention(
     each("attention.merged", &merge_heads(&heads));
 }
 
-/// Runs the steps of [`SwiGlu::forward`] before the down projection. Passes each result to `each`.
+/// Computes the gate, SiLU and up steps of [`SwiGlu::forward`]. Passes each result to `each`.
 fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     let gate = linear(x, &mlp.gate_proj, None);
     each("mlp.gate", &gate);
@@ -143,9 +144,9 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// Returns the functions that may be wrong if `name` is the first activation that differs from the
-/// reference. Each entry names a task and a function. The likeliest function comes first. Returns
-/// an empty list if no activation has this name.
+/// Takes the `name` of the first activation that differs from the reference. Returns the functions
+/// that may be wrong, the likeliest first. Each entry names a task and a function. The list is
+/// empty if no activation has this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {

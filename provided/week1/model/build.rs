@@ -14,12 +14,13 @@ use crate::week1::{
 };
 
 impl Model {
-    /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name in
-    /// f32, or an error if it is missing or has a different shape. The names are those of Hugging
-    /// Face checkpoints.
+    /// Builds a model from named weights. The names are those of Hugging Face checkpoints.
+    ///
+    /// `weight(name, shape)` returns a tensor in f32. It returns an error if the tensor is missing
+    /// or its shape differs from `shape`.
     ///
     /// # Errors
-    /// Returns the errors of `weight`.
+    /// Returns the first error of `weight`.
     pub fn build(
         mut config: ModelConfig,
         weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>,

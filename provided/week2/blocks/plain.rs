@@ -14,20 +14,20 @@ pub fn from_f16(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// Decodes a weight from its two bytes, which are the upper half of an f32, without rounding.
+/// Decodes a weight without rounding. Its two bytes are the upper half of an f32.
 #[must_use]
 pub fn from_bf16(bytes: [u8; 2]) -> f32 {
     bf16::from_le_bytes(bytes).to_f32()
 }
 
-/// Returns the nearest half-precision number, ties to even. A number whose magnitude is 65,520 or
-/// more becomes infinite.
+/// Returns the half-precision number nearest to `x`, ties to even. A number whose magnitude is
+/// 65,520 or more becomes infinite.
 #[must_use]
 pub fn to_f16(x: f32) -> [u8; 2] {
     f16::from_f32(x).to_le_bytes()
 }
 
-/// Returns the nearest number with 8 significant bits, ties to even.
+/// Returns the number with 8 significant bits that is nearest to `x`, ties to even.
 #[must_use]
 pub fn to_bf16(x: f32) -> [u8; 2] {
     bf16::from_f32(x).to_le_bytes()

@@ -11,9 +11,9 @@ const STREAMS: usize = 4;
 /// Number of 8-byte elements in a cache line.
 const LINE: usize = 8;
 
-/// Returns the total bandwidth of `threads` threads, in bytes per second. Each thread reads its own
-/// buffer. Runs `passes` passes, each of which reads `bytes` bytes in total, and returns the result
-/// of the fastest. Call this function only in a release build, on an otherwise idle machine.
+/// Measures the total bandwidth of `threads` threads. Each thread reads its own buffer. Each of the
+/// `passes` passes reads `bytes` bytes in total. Returns the bandwidth of the fastest pass, in
+/// bytes per second. Call this function only in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);

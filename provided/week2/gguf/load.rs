@@ -24,8 +24,9 @@ use crate::week2::{
 /// Returns the model of a Hugging Face folder, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, if a tensor is missing or does not have the shape and type
-/// that the configuration requires, or if a weight is NaN or infinite.
+/// - A file is missing or malformed.
+/// - A tensor is missing, or does not have the shape and type that the configuration requires.
+/// - A weight is NaN or infinite.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
@@ -80,7 +81,7 @@ fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
 /// Name of the tensor with Llama 3's RoPE factors in a GGUF file.
 const ROPE_FACTORS: &str = "rope_freqs.weight";
 
-/// Returns the divisors of the RoPE frequencies, `[D/2]`, or an empty list if the file has none.
+/// Returns the divisors of the `D/2` RoPE frequencies. Returns an empty list if the file has none.
 fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
     let file = gguf.metadata.file();
@@ -102,8 +103,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
 /// `[n, rows, cols]` is returned as one matrix of `n · rows` rows.
 ///
 /// # Errors
-/// If no tensor has this name and shape, if the tensor is a vector in a block format, or if a
-/// weight is NaN or infinite.
+/// If no tensor has this name and shape, the tensor is a vector in a block format, or a weight is
+/// NaN or infinite.
 pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     let (info, file) = (gguf.required(name)?, gguf.metadata.file());
     ensure!(
@@ -129,8 +130,8 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
 }
 
 /// Returns a tensor of a checkpoint as a matrix, without copying its bytes. A tensor of shape
-/// `[n, rows, cols]`, which holds the matrices of `n` experts, is returned as one matrix of
-/// `n · rows` rows. [`Matrix::split`] can split it into the experts.
+/// `[n, rows, cols]` holds the matrices of `n` experts. It is returned as one matrix of `n · rows`
+/// rows, which [`Matrix::split`] can split into the experts.
 ///
 /// # Errors
 /// If no tensor has this name and shape, or its type isn't supported.

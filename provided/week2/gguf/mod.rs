@@ -30,7 +30,7 @@ pub struct Gguf {
 }
 
 impl Gguf {
-    /// Maps a file and reads everything but its tensors' data.
+    /// Maps a file and reads everything except the tensors' data.
     ///
     /// # Errors
     /// If the file can't be read. Also returns the errors of [`Gguf::parse`].
@@ -72,13 +72,13 @@ impl Gguf {
         Ok(Self { metadata, tensors, data_start, by_name, file: bytes })
     }
 
-    /// Returns the tensor of this name, or `None`.
+    /// Returns the tensor called `name`. Returns `None` if the file has no such tensor.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
         self.by_name.get(name).map(|&i| &self.tensors[i])
     }
 
-    /// Returns the tensor of this name.
+    /// Returns the tensor called `name`.
     ///
     /// # Errors
     /// If the file has no such tensor.
@@ -91,7 +91,8 @@ impl Gguf {
     /// long as the returned bytes exist.
     ///
     /// # Panics
-    /// If the tensor's range is outside this file, because the tensor belongs to another file.
+    /// If the tensor's range is outside this file. This means that the tensor belongs to another
+    /// file.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
         self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {

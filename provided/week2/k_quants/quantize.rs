@@ -128,13 +128,15 @@ impl Source {
     }
 
     /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` returns
-    /// the type of the matrix called `name`, or `None` for the type that `target` specifies.
-    /// `progress` is called before each chunk of rows, and may stop the conversion.
+    /// the type of the matrix called `name`. If it returns `None`, the matrix gets the type that
+    /// `target` specifies. `progress` is called before each chunk of rows, and may stop the
+    /// conversion.
     ///
     /// # Errors
-    /// If the rows of a matrix aren't whole blocks of its type, if a weight isn't finite or is too
-    /// large for its type, if the file can't be written, or if `progress` stops the conversion. An
-    /// existing file is then unchanged.
+    /// An existing file is unchanged after an error. The errors are:
+    /// - The rows of a matrix aren't whole blocks of its type.
+    /// - A weight isn't finite, or is too large for its type.
+    /// - The file can't be written, or `progress` stops the conversion.
     pub fn write(
         &self,
         path: &Path,

@@ -4,10 +4,10 @@ use tiny_llm_kernels::blocks::share::{largest_magnitude, nearest};
 
 use crate::week2::search::{ROUNDS, TRIALS, importance};
 
-/// Returns the best scale for a group without a minimum: weight ≈ `scale · code`, with codes from
-/// `−half` to `half − 1`. Makes one trial for each element of [`TRIALS`]. Each trial begins near
-/// the scale at which the weight of largest magnitude has code `−half`. That scale is negative if
-/// the weight is positive.
+/// Returns the best scale for a group `x` without a minimum: weight ≈ `scale · code`, with codes
+/// from `−half` to `half − 1`. Runs one trial for each element of [`TRIALS`]. Each trial begins
+/// near the scale that gives the weight of largest magnitude the code `−half`. That scale is
+/// negative if the weight is positive.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);

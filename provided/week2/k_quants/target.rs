@@ -56,7 +56,7 @@ impl Target {
 impl FromStr for Target {
     type Err = String;
 
-    /// Parses a name in upper or lower case.
+    /// Parses a target's name. Ignores case.
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(_, other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(target, ..)| *target).ok_or_else(|| {

@@ -25,21 +25,21 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Number of weight rows in a thread's unit of work if there are at least [`BATCH`] rows of
-/// activations. It is small, so that all threads finish at about the same time.
+/// Number of weight rows in a thread's unit of work, for [`BATCH`] or more rows of activations. It
+/// is small, so that all threads finish at about the same time.
 const GRAIN: usize = 32;
-/// Approximate number of stretches (runs of consecutive weight rows) per thread if there are fewer
-/// than [`BATCH`] rows of activations. In that case, memory bandwidth is the limit, and long
-/// stretches are read faster. A stretch has at most [`LONG`] rows.
+/// Approximate number of stretches per thread, for fewer than [`BATCH`] rows of activations. A
+/// stretch is a run of at most [`LONG`] consecutive weight rows. With so few activations, memory
+/// bandwidth is the limit, and long stretches are read faster.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
-/// Minimum number of activation rows for which computing takes longer than reading the weights, no
-/// matter in which order the weights are read. Most prompts have at least this many rows. With
-/// fewer rows, as in a batch of requests, memory bandwidth matters as well.
+/// Minimum number of activation rows for which computing takes longer than reading the weights in
+/// any order. Most prompts have at least this many rows. With fewer rows, as in a batch of
+/// requests, memory bandwidth matters as well.
 const BATCH: usize = 64;
 
-/// Returns the learner's kernel of this rung for a matrix of type `tensor_type` and `rows` rows of
-/// activations, or `None` if there is none.
+/// Returns the kernel that the learner wrote for `rung`. It multiplies a matrix of type
+/// `tensor_type` by `rows` rows of activations. Returns `None` if there is no such kernel.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(unused_variables, reason = "only vector kernels ask how many rows there are")
@@ -57,26 +57,26 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Returns whether this rung's kernel for a matrix of type `tensor_type` and `rows` rows of
-/// activations runs the learner's code. On the first three rungs, this is true for every format
-/// that the course teaches. On a vector rung, the learner's kernels must also support this format
-/// and number of rows.
+/// Returns whether `rung` runs the learner's code when it multiplies a matrix of type `tensor_type`
+/// by `rows` rows of activations. On the first three rungs, this is true for every format that the
+/// course teaches. On a vector rung, the learner's kernels must also support this format and number
+/// of rows.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
 }
 
-/// Returns the kernel that is used when `rung` is requested, and the rung that this kernel belongs
-/// to. Prefers the learner's kernel, then the provided one, then the kernel of the next lower rung.
+/// Returns the kernel that runs when `rung` is requested, and the rung of that kernel. Prefers the
+/// learner's kernel, then the provided one, then the kernel of the next lower rung.
 fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
     written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
-/// Returns a kernel of `rung`, or of a lower rung, that adds in the same order for any value of
-/// `rows`. Different values may select different kernels, but all of these add in the same order.
-/// If `weight` is repacked, a kernel for its layout is preferred.
+/// Returns a kernel of `rung` or of a lower rung. The kernels for different values of `rows` may
+/// differ, but all of them add in the same order. If `weight` is repacked, prefers a kernel for its
+/// layout.
 fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
     let tensor_type = weight.tensor_type;
     match rung {
@@ -94,18 +94,18 @@ fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
     }
 }
 
-/// Returns the rung whose kernel is used when `rung` is requested: `rung`, or a lower one if `rung`
-/// has no kernel for this type and number of rows.
+/// Returns the rung whose kernel runs when `rung` is requested. The result is a lower rung if
+/// `rung` has no kernel for this type and number of rows.
 #[must_use]
 pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
     kernel(rung, tensor_type, rows).0
 }
 
-/// Multiplies on all threads of the team: `out[t, r] = Σ weight[r, c] · x[t, c]`, with
-/// `weight [R, C]`, `x [T, C]` → `out [T, R]`.
+/// Computes `out[t, r] = Σ weight[r, c] · x[t, c]` on all threads of the team. Shapes:
+/// `weight [R, C]`, `x [T, C]`, `out [T, R]`.
 ///
 /// # Panics
-/// If the sizes don't match, or this machine can't run the rung.
+/// If the sizes don't match, or this machine can't run `rung`.
 pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
     multiply(team, x, [Product { kernel, rung, weight, out }]);
@@ -161,8 +161,8 @@ impl Product<'_> {
     /// Checks that this product can be computed for the input `x`.
     ///
     /// # Panics
-    /// If the processor lacks the rung's instructions, the sizes don't match, or `x` isn't
-    /// quantized as the rung requires.
+    /// If the processor lacks the kernel's instructions, the sizes don't match, or `x` isn't
+    /// quantized as the kernel requires.
     fn check(&self, x: Prepared<'_>) {
         let Self { rung, weight, out, .. } = self;
         assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
@@ -225,10 +225,11 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     });
 }
 
-/// Quantizes `x` with a rung's instructions, with one scale per `per_scale` activations.
+/// Quantizes `x` with the instructions of `rung` (a set of kernels). Every `per_scale` activations
+/// share a scale.
 ///
 /// # Panics
-/// If this machine can't run the rung.
+/// If this machine can't run `rung`.
 pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, per_scale: usize) -> Prepared<'a> {
     if provided::quantize(rung, team, x, per_scale) {
         x.with_int8(per_scale)

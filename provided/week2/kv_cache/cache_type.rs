@@ -12,8 +12,8 @@ pub enum CacheType {
     /// 2 bytes per element.
     #[default]
     F16,
-    /// One-byte codes, and a 2-byte scale for each block of up to 32. The provided code of this
-    /// type is in [`q8_rows`](crate::week2::kernels::q8_rows).
+    /// One-byte codes, and a 2-byte scale for each block of up to 32 codes. The provided code of
+    /// this type is in [`q8_rows`](crate::week2::kernels::q8_rows).
     Q8_0,
 }
 

@@ -54,7 +54,7 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Prepares `input` for products with the matrices `weights`: quantizes it, if the kernels need
+    /// Prepares `input` for products with the matrices `weights`. Quantizes it if the kernels need
     /// int8. Pass the result to [`Plan::product`]. If `input` is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
         // A scale must cover a whole block of every matrix. So use the length of the longest block.
@@ -62,8 +62,8 @@ impl Plan {
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// Prepares `input` for products with any matrices whose blocks have at most `block` elements:
-    /// quantizes it, if the kernels need int8. Pass the result to [`Plan::product`].
+    /// Prepares `input` for products with any matrices whose blocks have at most `block` elements.
+    /// Quantizes it if the kernels need int8. Pass the result to [`Plan::product`].
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();

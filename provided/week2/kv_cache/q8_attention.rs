@@ -13,12 +13,12 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// With at least this many queries, it is faster to convert a tile of keys to f32 and transpose it.
-/// With fewer queries, it is faster to read the tile's codes once per query. Both ways give the
+/// Minimum number of queries for which it is faster to convert a tile of keys to f32 and transpose
+/// it. With fewer queries, it is faster to read the tile's codes once per query. Both ways give the
 /// same scores, bit for bit.
 const MANY: usize = 16;
 
-/// Computes attention of several `queries` over the same keys and values. `runs` hold these keys
+/// Computes attention for several `queries` over the same keys and values. `runs` hold these keys
 /// and values as rows of q8_0, in order. `softmax [queries]` holds each query's state before its
 /// first score: the default, or the state of an attention sink. A score is `scale · q·k`. The
 /// results are written to `out [queries, D]`.
@@ -84,7 +84,7 @@ pub fn attend_q8<'a>(
 }
 
 /// Like [`attend_q8`], for `G` query heads of one row. `q [G, D]` holds these heads. All of them
-/// see the positions `visible`.
+/// see the positions in `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,
@@ -126,7 +126,8 @@ pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
 /// for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
 ///
 /// # Panics
-/// If `cells` has fewer than `from + n` rows or belongs to an f16 cache, or `out` is too short.
+/// If `cells` has fewer than `from + n` rows, `cells` belongs to an f16 cache, or `out` is too
+/// short.
 #[track_caller]
 pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
     let rows = quantized(cells, dim);

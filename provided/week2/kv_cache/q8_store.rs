@@ -30,7 +30,7 @@ impl Q8Store {
         self.words.copy_within(from, to);
     }
 
-    /// Quantizes `numbers`, which must be whole rows, and stores them at index `at`.
+    /// Quantizes `numbers` and stores them at index `at`. They must be whole rows.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         let (range, dim) = (self.words_of(at, numbers.len()), self.dim);
         let rows =

@@ -36,13 +36,14 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Removes and returns the log-probabilities of the last step's tokens, for requests that asked
-    /// for them, in the order of their [`Event::Token`](crate::week3::engine::Event::Token).
+    /// for them. They have the order of the [`Event::Token`](crate::week3::engine::Event::Token)
+    /// events.
     pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
         std::mem::take(&mut self.chosen)
     }
 
-    /// Removes and returns, for each request whose first rows ran in the last step, how many
-    /// positions of its tokens were already in the cache.
+    /// Removes and returns the ids of the requests whose first rows ran in the last step. Each
+    /// comes with the number of the request's positions that were already in the cache.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }

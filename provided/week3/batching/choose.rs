@@ -11,9 +11,9 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Chooses the next token of every request whose tokens have all been computed, and passes it
-    /// to `on_event`. If it equals the request's next draft, the logits after that draft are
-    /// already known, so another token is chosen. If a request's logits are NaN or infinite, only
+    /// Chooses the next token of every request whose tokens have all been computed, and reports it
+    /// to `on_event`. If the token equals the request's next draft, the logits after that draft are
+    /// already known, so chooses another token. If a request's logits are NaN or infinite, only
     /// that request ends.
     pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();

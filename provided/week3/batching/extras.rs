@@ -44,8 +44,8 @@ impl Shaper {
         &self.logits
     }
 
-    /// Records the log-probabilities of `token`, which was chosen from `logits [V]`, and of the
-    /// likeliest tokens. Does nothing if the request didn't ask for them.
+    /// Records the log-probabilities of `token` and of the likeliest tokens. `token` was chosen
+    /// from `logits [V]`. Does nothing if the request didn't ask for log-probabilities.
     pub fn note(&mut self, logits: &[f32], token: u32) {
         let Some(top) = self.extras.logprobs else { return };
         let max = logits.iter().fold(f32::NEG_INFINITY, |max, &x| max.max(x));

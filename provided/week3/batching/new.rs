@@ -68,9 +68,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Enables drafts, which `ahead` proposes: a decoding request may have several rows in a step
-    /// if that is faster. Tokens are chosen from the same logits and with the same random numbers
-    /// as without drafts. A draft is kept only if it equals the chosen token, so no answer changes.
+    /// Enables drafts. `ahead` proposes them. A decoding request may then have several rows in a
+    /// step if that is faster. Tokens are chosen from the same logits and with the same random
+    /// numbers as without drafts. A draft is kept only if it equals the chosen token, so no answer
+    /// changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
@@ -78,8 +79,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// Creates a waiting request with a context of `context` tokens. If its token limit is 0, or
-    /// its prompt fills the context, it is finished immediately.
+    /// Creates a waiting request with a context of `context` tokens. The request is finished
+    /// immediately if its token limit is 0 or its prompt fills the context.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =

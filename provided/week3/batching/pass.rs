@@ -10,7 +10,7 @@ use crate::week2::{
 };
 
 /// Computes the logits of a step's rows. [`ModelPass`] is an implementation that runs a model. A
-/// simulation may only add up the costs of rows.
+/// simulation can just add up the costs of rows.
 pub trait Pass<C> {
     /// Returns `V`, the size of the vocabulary.
     fn vocab_size(&self) -> usize;
@@ -21,8 +21,8 @@ pub trait Pass<C> {
     /// Computes the rows, and calls [`KvCache::advance`] once for each row.
     fn run(&mut self, rows: &[Row], cache: &mut C);
 
-    /// Returns the logits `[n, V]` of the last pass, for the `n` rows that requested them, in
-    /// order.
+    /// Returns the logits `[n, V]` of the last pass. The `n` rows are those that requested logits,
+    /// in order.
     fn logits(&self) -> &[f32];
 
     /// Returns the simulated seconds of the last pass. Returns `None` for a real pass, which the

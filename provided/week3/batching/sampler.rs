@@ -9,8 +9,8 @@ use crate::week1::{
 };
 use crate::week3::extras::{Chosen, Shaper};
 
-/// A request's sampling options and its own random number generator, so that its choices don't
-/// depend on other requests.
+/// A request's sampling options and random number generator. Each request has its own generator, so
+/// that its choices don't depend on other requests.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     sampler: fast::Sampler,

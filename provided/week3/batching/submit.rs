@@ -27,9 +27,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// logits are and however few tokens are left.
     ///
     /// # Errors
-    /// The same as for [`Engine::submit`]. Also if even the shortest answer that obeys the grammar
-    /// needs more tokens than were requested or than fit into the context. Also if the request has
-    /// stop texts, which could end the answer before it is complete.
+    /// The same as for [`Engine::submit`]. Also if the shortest answer that obeys the grammar
+    /// doesn't fit within the token limit and the context. Also if the request has stop texts,
+    /// which could end the answer before it is complete.
     pub fn submit_constrained(
         &mut self,
         request: Request,
@@ -38,7 +38,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.submit_with(request, constraint, Extras::default())
     }
 
-    /// Like [`Engine::submit_constrained`], with penalties or log-probabilities (`extras`).
+    /// Like [`Engine::submit_constrained`], but `extras` can add penalties and log-probabilities.
     ///
     /// # Errors
     /// The same as for [`Engine::submit_constrained`]. Also if a penalty is NaN or infinite.

@@ -54,7 +54,7 @@ impl Vocabulary {
 /// Computes token prices, which [`Prices::of`] defines. [`Prices`] is one implementation, and any
 /// other must return the same prices.
 pub trait Priced<G: Grammar>: Send {
-    /// Returns the price of each token in `state`, `[V]`.
+    /// Returns the prices `[V]` of all tokens in `state`.
     fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]>;
 }
 
@@ -79,7 +79,8 @@ impl<G: Grammar> Rules<G> {
         Self::keeping(grammar, vocabulary, MOST_STATES)
     }
 
-    /// Like [`Rules::new`], but stores the token prices of at most `states` grammar states.
+    /// Like [`Rules::new`], but stores the token prices of at most `states` grammar states, never
+    /// more than [`MOST_STATES`].
     ///
     /// # Panics
     /// If `states` is 0.
@@ -114,8 +115,8 @@ impl Constraint {
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns the minimum number of tokens that spell [`Constraint::closing_text`], which
-    /// completes the answer. Returns `None` if no tokens spell it.
+    /// Returns the minimum number of tokens that spell [`Constraint::closing_text`]. Returns `None`
+    /// if no tokens spell it, or at least `NEVER` tokens are needed.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()

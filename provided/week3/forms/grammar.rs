@@ -10,7 +10,7 @@ pub trait Grammar: Send + Sync + 'static {
     /// Returns the state before the first byte.
     fn start(&self) -> Self::State;
 
-    /// Returns the state after `byte`, or `None` if no text of the set has this byte next.
+    /// Returns the state after `byte`, or `None` if `byte` may not come next.
     fn next(&self, state: &Self::State, byte: u8) -> Option<Self::State>;
 
     /// Returns whether the bytes so far are a text of the set.
@@ -19,9 +19,9 @@ pub trait Grammar: Send + Sync + 'static {
     /// Returns whether the bytes so far are a text of the set, and only white space could follow.
     fn is_over(&self, state: &Self::State) -> bool;
 
-    /// Returns the first byte of a shortest text that completes the bytes so far, or `None` if they
-    /// are complete. A second call, in the state after that byte, returns the next byte of the same
-    /// text.
+    /// Returns the first byte of a shortest text that completes the bytes so far. Returns `None` if
+    /// they are complete. A second call, in the state after that byte, returns the next byte of the
+    /// same text.
     fn closing_byte(&self, state: &Self::State) -> Option<u8>;
 
     /// Returns a shortest text that completes the bytes so far.

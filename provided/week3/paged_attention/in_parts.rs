@@ -38,10 +38,10 @@ struct Room {
     order: Vec<usize>,
     /// Blocks of rows that read pages together, as ranges of `order`.
     blocks: Vec<Range<usize>>,
-    /// For each row, the index of its block and the row's index within that block, `[T]`.
+    /// `[T]`, the index of each row's block, and the row's index within that block.
     places: Vec<(usize, usize)>,
-    /// Attention of each block over each part: sums, then maximums and totals,
-    /// `[blocks, parts, H, (D + 2) · queries]`.
+    /// `[blocks, parts, H, (D + 2) · queries]`, the attention of each block over each part: sums,
+    /// then maximums and totals.
     seen: Vec<f32>,
 }
 
@@ -52,7 +52,8 @@ impl<C: Pages> InParts<C> {
         Self::with_part_len(cache, PART)
     }
 
-    /// Wraps `cache`, with parts of `part_len` positions. The results' rounding depends on it.
+    /// Wraps `cache`. Each part has `part_len` positions. The results' rounding depends on
+    /// `part_len`.
     ///
     /// # Panics
     /// If `part_len` isn't a multiple of [`TILE`], or is 0.

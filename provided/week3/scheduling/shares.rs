@@ -13,9 +13,9 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Attaches the cached prefix, if any, to every request that gets its first rows in this step.
-    /// This is not done earlier, because a request ahead in the queue may still be computing the
-    /// same prefix. Skips the requests before index `tried`, which have already been checked.
+    /// Attaches a cached prefix, if there is one, to every request that gets its first rows in this
+    /// step. This is not done earlier, because a request ahead in the queue may still be computing
+    /// the same prefix. Skips the requests before index `tried`, which have already been checked.
     /// Returns whether a prefix was found for any request.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
@@ -35,8 +35,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         any
     }
 
-    /// Computes how many rows each running request gets in this step: its share of the budget, or
-    /// all its remaining rows if they are fewer.
+    /// Computes how many rows each running request gets in this step. That is its share of the
+    /// budget, or all its remaining rows if the step's rows are not limited.
     pub(crate) fn share(&mut self) {
         let mut tried = 0;
         loop {
@@ -81,8 +81,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Some(Scheduler::new(budget))
     }
 
-    /// Returns the maximum number of rows that `gap` allows a step in which `decoding` requests
-    /// decode.
+    /// Returns the maximum number of rows in a step in which `decoding` requests decode. `gap` is
+    /// the engine's option `gap`.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
         let slots = self.cache.shape().sequences.max(decoding);
         let within = self.step_times.rows_within(

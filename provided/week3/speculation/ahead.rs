@@ -38,11 +38,11 @@ pub struct Ahead {
     draft_seconds: Option<f64>,
     /// Maximum number of drafts per request in a step.
     most: usize,
-    /// The acceptance rate and the number of drafts of each batch slot, `[sequences]`.
+    /// `[sequences]`, the acceptance rate and the number of drafts of each batch slot.
     lengths: Vec<DraftLength>,
-    /// Maximum number of drafts of each request in this step, `[running]`.
+    /// `[running]`, the maximum number of drafts of each request in this step.
     wanted: Vec<usize>,
-    /// The drafts of this step, `[running]`.
+    /// `[running]`, the drafts of each request in this step.
     drafts: Vec<Vec<u32>>,
     counts: Drafted,
     /// When the pass started, if its time is measured.
@@ -62,9 +62,9 @@ const WEIGHT: f64 = 0.25;
 const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft until they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
-/// Maximum time that the drafter may take to catch up with a request before its first draft, as a
-/// share of the request's remaining decode time. It is a cautious guess of the time that drafts
-/// save.
+/// Before its first draft for a request, the drafter must catch up with the request. This is the
+/// maximum time for that, as a share of the request's remaining decode time. It is a cautious guess
+/// of the time that drafts save.
 const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.
@@ -235,8 +235,8 @@ impl Ahead {
         }
     }
 
-    /// Records how many drafts of request `i`, in batch slot `slot`, were accepted. Returns whether
-    /// any was rejected.
+    /// Records how many drafts of request `i` were accepted. `slot` is the request's batch slot.
+    /// Returns whether any draft was rejected.
     pub fn observe(&mut self, i: usize, slot: usize, accepted: usize) -> bool {
         let drafted = self.drafts(i).len();
         self.counts.drafted += drafted as u64;

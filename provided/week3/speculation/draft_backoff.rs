@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(rests, [0, 16, 32, 0, 0, 16]);
     }
 
-    /// Returns the number of drafts and the time for an unpredictable text of this many passes, if
-    /// a draft costs `c` passes.
+    /// Returns the number of drafts and the total time of `passes` passes over an unpredictable
+    /// text. A pass without drafts takes 1. Each draft adds `c`.
     fn unguessable(passes: usize, c: f64) -> (usize, f64) {
         let mut length = DraftLength::doubtful(8, Costs { row: 0.25, draft: 0.0 });
         let (mut backoff, mut drafts, mut time) = (DraftBackoff::default(), 0, 0.0);

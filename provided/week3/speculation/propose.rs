@@ -18,7 +18,7 @@ use crate::{
 
 /// Proposes tokens for the requests of a step.
 pub trait Proposer: Send {
-    /// Appends drafts for request `i` to `drafts[i]`, at most `most[i]` of them. The caller passes
+    /// For each request `i`, appends at most `most[i]` drafts to `drafts[i]`. The caller passes
     /// empty lists.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
@@ -52,7 +52,7 @@ pub struct ModelProposer {
     plan: Arc<Plan>,
     cache: DenseCache,
     work: Workspace,
-    /// The tokens that the cache holds for each batch slot, `[sequences]`.
+    /// `[sequences]`, the tokens that the cache holds for each batch slot.
     cached: Vec<Vec<u32>>,
     rows: Vec<Row>,
 }
@@ -93,7 +93,7 @@ impl ModelProposer {
         self.cache.truncate(slot, cached.len());
     }
 
-    /// Appends a row for each token of `text`, then of `drafts`, that isn't in the cache.
+    /// Appends a row for each token that isn't in the cache: first those of `text`, then `drafts`.
     fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
         let cached = &mut self.cached[slot];
         let start = cached.len();
@@ -108,8 +108,8 @@ impl ModelProposer {
     }
 }
 
-/// Returns the length of the common prefix of `cached` and `text`, which never includes the last
-/// token of `text`.
+/// Returns the length of the common prefix of `cached` and `text`. The last token of `text` never
+/// counts.
 fn in_common(cached: &[u32], text: &[u32]) -> usize {
     // The last token's logits are needed, so it is always computed.
     let text = &text[..text.len() - 1];

@@ -12,24 +12,24 @@ use crate::week4::{
 
 /// A processor with its own memory, and the operations needed to run a graph on it.
 ///
-/// Operations take effect in the order of the calls, but possibly later: [`Backend::compute`] may
-/// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for the
-/// work to finish. So an error may be reported by a later call than the one that caused it.
+/// Operations take effect in the order of the calls. [`Backend::compute`] may return before its
+/// work is done. [`Backend::download`] and [`Backend::synchronise`] wait for the work to finish. A
+/// later call may therefore report the error of an earlier one.
 pub trait Backend: Send {
     /// Returns the backend's name in errors and pictures, such as `cpu`.
     fn name(&self) -> &str;
 
-    /// Returns whether the backend can compute this node. The answer may depend on the node's
+    /// Returns whether the backend can compute the node `id`. The answer may depend on the node's
     /// operation, and on the types and layouts of its sources.
     ///
     /// For `store` and `attend` nodes, the answer must not depend on the number of rows. Otherwise
-    /// two passes could run on different backends, and their keys and values would be in different
-    /// memories. A backend that supports `store` may write to its own cache, of the same size as
-    /// the step's cache. Nothing is then written to the step's cache.
+    /// two passes could run on different backends, with their keys and values in different
+    /// memories. A backend that supports `store` may have its own cache, as large as the step's
+    /// cache. It then writes only to its own cache.
     fn supports(&self, graph: &Graph, id: NodeId) -> bool;
 
-    /// Returns whether the backend can compute a node in the memory of its first source, where
-    /// [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
+    /// Returns whether the backend can write a node's result over the node's first source.
+    /// [`can_overwrite`](crate::week4::planner::can_overwrite) lists the operations that may do so.
     fn works_in_place(&self) -> bool {
         false
     }
@@ -46,23 +46,23 @@ pub trait Backend: Send {
     fn allocate(&mut self, bytes: usize) -> Result<BufferId, Fault>;
 
     /// Returns a read-only buffer that uses these bytes in place, without a copy. Returns `None` if
-    /// the backend can't read the program's memory, or can't read it at this address. The bytes
-    /// must then be uploaded.
+    /// the backend can't read the program's memory at this address. The caller must then upload the
+    /// bytes.
     fn host_pointer(&mut self, _bytes: &Bytes) -> Option<BufferId> {
         None
     }
 
-    /// Releases a buffer. Its number may be used again.
+    /// Releases a buffer. A later buffer may have the same number.
     ///
     /// # Errors
     /// If no buffer has this number.
     fn release(&mut self, buffer: BufferId) -> Result<(), Fault>;
 
-    /// Writes `bytes` to a place of the same length. The caller may change `bytes` as soon as this
-    /// method returns.
+    /// Writes `bytes` to the place `to`, which has the same length. The caller may change `bytes`
+    /// as soon as this method returns.
     ///
     /// # Errors
-    /// If the place doesn't exist or is read-only. Also if the device is lost.
+    /// If the place doesn't exist, is read-only, or has another length. Also if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
     /// Computes the nodes of a [`Work`], in order.
@@ -71,15 +71,17 @@ pub trait Backend: Send {
     /// If a node can't be computed, or reads or writes beyond a buffer. Also if the device is lost.
     fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed>;
 
-    /// Waits until all work is done, then reads a place into `bytes`, which has the same length as
-    /// the place.
+    /// Waits until all work is done. Then copies the bytes of the place `from` to `bytes`, which
+    /// has the same length.
     ///
     /// # Errors
-    /// If there is no such place, or earlier work has failed.
+    /// If there is no such place, its length differs from that of `bytes`, or earlier work has
+    /// failed.
     fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault>;
 
-    /// Returns the bytes of a place without a copy, if they have been written and the program can
-    /// read that memory. Otherwise returns `None`, and the caller must call [`Backend::download`].
+    /// Returns the bytes of a place without a copy. Returns `None` if they haven't been written
+    /// yet, or if the program can't read that memory. The caller must then call
+    /// [`Backend::download`].
     fn lent(&self, _from: Place) -> Option<&[u8]> {
         None
     }
@@ -113,10 +115,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// For each node that this work writes or reads, its place in this backend's memory,
-    /// `[nodes of the graph]`. Weights and values have places too. A view has no place: its bytes
-    /// are in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no
-    /// place, because they are in the step.
+    /// `[nodes of the graph]`, the place in this backend's memory of each node that this work
+    /// writes or reads. Weights and values have places too. A view has no place: its bytes are in
+    /// its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place,
+    /// because they are in the step.
     pub places: &'a [Option<Place>],
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// A network of points, and of edges that cost something to cut. A cut divides the points into a
-/// first side, with [`Network::FIRST`], and a last side, with [`Network::LAST`].
+/// A network of points and edges. Cutting an edge has a cost. A cut divides the points into two
+/// sides: the first side has [`Network::FIRST`], and the last side has [`Network::LAST`].
 #[derive(Debug)]
 pub struct Network {
     /// Start, end and remaining capacity of each edge. Edge `2i + 1` is edge `2i` reversed.
@@ -54,9 +54,9 @@ impl Network {
         sum
     }
 
-    /// Returns, for each point, whether the cheapest cut puts it on the last side: `[points]`. Call
-    /// [`Network::cheapest_cut`] first. Of equally cheap cuts, uses the one with the fewest points
-    /// on the last side.
+    /// Returns `[points]`: whether the cheapest cut puts each point on the last side. If several
+    /// cuts are equally cheap, uses the one with the fewest points on the last side. Requires an
+    /// earlier call to [`Network::cheapest_cut`].
     #[must_use]
     pub fn on_the_last_side(&self) -> Vec<bool> {
         let mut last = vec![false; self.from.len()];
@@ -75,8 +75,8 @@ impl Network {
         last
     }
 
-    /// Returns the edges, last to first, of a shortest path from `FIRST` to `LAST` on which every
-    /// edge has capacity left. Returns `None` if there is no such path.
+    /// Finds a shortest path from `FIRST` to `LAST` on which every edge has capacity left. Returns
+    /// the path's edges, last to first. Returns `None` if there is no such path.
     fn way(&self) -> Option<Vec<usize>> {
         let mut by = vec![None; self.from.len()];
         let mut open = VecDeque::from([Self::FIRST]);

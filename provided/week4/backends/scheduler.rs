@@ -249,7 +249,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Reads the graph's result number `result` into `out`, which has the same number of elements.
+    /// Copies a result of the graph to `out`, which has the same number of elements. `result` is
+    /// its index in the list of results.
     ///
     /// # Errors
     /// If earlier work has failed on the result's backend. Also if the result is a leaf.
@@ -269,8 +270,8 @@ impl Scheduler {
         read.map_err(|fault| anyhow!(Failed::at(root, fault).told(backend.name(), graph)))
     }
 
-    /// Returns the graph's result number `result` without a copy, if its backend can lend it
-    /// ([`Backend::lent`]).
+    /// Returns a result of the graph without a copy. `result` is its index in the list of results.
+    /// Returns `None` if the result's backend can't lend it ([`Backend::lent`]).
     ///
     /// # Panics
     /// If the graph doesn't have that many results.
@@ -310,8 +311,8 @@ fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     placed
 }
 
-/// Uploads the leaves `numbers`, whose values never change, into one buffer. Norms and biases are
-/// such leaves.
+/// Uploads the values of the leaves in `numbers` into one buffer. Such leaves, for example norms
+/// and biases, never change.
 fn put_numbers(
     backend: &mut dyn Backend,
     graph: &Graph,

@@ -48,8 +48,8 @@ pub struct Counts {
     pub downloads: AtomicUsize,
     /// Number of calls to `compute`.
     pub submissions: AtomicUsize,
-    /// The call at which the device is lost: 1 is the next call that allocates, uploads, downloads
-    /// or computes. 0 means never.
+    /// Number of the call at which the device is lost. The next call that allocates, uploads,
+    /// downloads or computes has number 1. If 0, the device is never lost.
     pub lost_after: AtomicUsize,
 }
 
@@ -88,7 +88,7 @@ impl Twin {
         Arc::clone(&self.counts)
     }
 
-    /// Adds a call to `counter`. Returns an error if the device is lost.
+    /// Increments `counter`. Returns an error if the device is lost.
     fn called(&self, counter: &AtomicUsize) -> Result<(), Fault> {
         counter.fetch_add(1, Ordering::Relaxed);
         match self.counts.lost_after.load(Ordering::Relaxed) {

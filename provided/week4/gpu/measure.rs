@@ -12,7 +12,7 @@ use crate::week4::gpu::{
     record::{DeviceMatrix, product},
 };
 
-/// Reads `n` elements, each once, and writes one sum per thread.
+/// Reads each of `n` elements once, and writes one sum per thread.
 const READ: &str = "
 struct Sizes { n: u32, threads: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -34,7 +34,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 pub struct Measured {
     /// Name of the kernel and size of its input.
     pub what: String,
-    /// Bytes of weights, or of elements, read per second.
+    /// Bytes read per second. For a product, only the weights count.
     pub bytes: f64,
     /// Multiply-adds per second.
     pub multiply_adds: f64,
@@ -43,8 +43,8 @@ pub struct Measured {
 /// Minimum total time of each kernel's repeated runs.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Measures the device's memory bandwidth. Then measures products of a Q8_0 and of a Q4_0 matrix
-/// with one column and with 64 columns, and a sum of two vectors.
+/// Measures the device's memory bandwidth, then the speed of several kernels. The kernels multiply
+/// a Q8_0 and a Q4_0 matrix by 1 column and by 64 columns, and add two vectors.
 ///
 /// # Errors
 /// If the device is lost or its memory is too small.
@@ -92,8 +92,8 @@ fn reading(gpu: &Gpu) -> Result<Measured> {
     Ok(Measured { what, bytes: (4 * n) as f64 / seconds, multiply_adds: 0.0 })
 }
 
-/// Returns the shortest time of one run of the commands that `record` records, in seconds. Each
-/// measurement submits several runs and takes their mean.
+/// Runs the commands that `record` records. Returns the time of one run in seconds: the shortest of
+/// several measurements, each of which is the mean of several runs.
 fn timed(gpu: &Gpu, record: impl Fn(&mut Pass<'_>) -> Result<()>) -> Result<f64> {
     let run = |times: usize| -> Result<f64> {
         let start = Instant::now();

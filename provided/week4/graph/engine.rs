@@ -29,7 +29,7 @@ pub struct Built {
     pub graph: Graph,
     /// The order in which nodes are computed.
     pub order: Vec<NodeId>,
-    /// The node that computes the logits, `[V, n]`, of the `n` rows that request them.
+    /// The node that computes logits `[V, n]` for the `n` rows that request them.
     pub logits: NodeId,
     shape: PassShape,
 }
@@ -52,9 +52,10 @@ impl Built {
 pub struct GraphEngine {
     built: Option<Built>,
     executor: Executor,
-    /// If the engine runs in one arena: its executor, and the memory plan of the current graph.
+    /// The executor and the current graph's memory plan. `None` unless the engine runs in one
+    /// arena.
     planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
-    /// If the engine runs on backends (day 4): the backends and the prepared graph.
+    /// The backends and the prepared graph. `None` unless the engine runs on backends (day 4).
     scheduled: Option<Scheduled>,
     graphs: usize,
 }
@@ -83,7 +84,7 @@ impl GraphEngine {
         Self { scheduled: Some(scheduled), ..Self::default() }
     }
 
-    /// Returns the scheduler, if the engine runs on backends.
+    /// Returns the scheduler, or `None` for an engine that doesn't run on backends.
     #[must_use]
     pub fn scheduler(&self) -> Option<&Scheduler> {
         self.scheduled.as_ref().map(|scheduled| &scheduled.scheduler)
@@ -92,9 +93,9 @@ impl GraphEngine {
     /// Computes logits `[n, V]` for the `n` rows that request them, like [`Model::forward`].
     ///
     /// # Errors
-    /// If no row requests logits. Also the errors of [`build`] and [`Step::check`], which run only
-    /// if the pass has a different size than the last one. If the engine runs on backends, also the
-    /// errors of [`Scheduler::prepare`] and [`Scheduler::run`].
+    /// If no row requests logits. If the pass has a different size than the last one, also the
+    /// errors of [`build`] and [`Step::check`]. If the engine runs on backends, also the errors of
+    /// [`Scheduler::prepare`] and [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -240,13 +241,13 @@ impl GraphSession {
         self
     }
 
-    /// Returns the scheduler, if the session runs on backends.
+    /// Returns the scheduler, or `None` for a session that doesn't run on backends.
     #[must_use]
     pub fn scheduler(&self) -> Option<&Scheduler> {
         self.engine.scheduler()
     }
 
-    /// Like [`GraphEngine::divided`], for a pass of `rows` rows, of which only the last requests
+    /// Works like [`GraphEngine::divided`], for a pass of `rows` rows. Only the last row requests
     /// logits.
     ///
     /// # Errors
@@ -255,9 +256,8 @@ impl GraphSession {
         self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }
 
-    /// Returns the logits `[V]` after the last of `tokens`. The prefix that `tokens` shares with
-    /// the previous call's tokens isn't computed again. The rest is computed in chunks of at most
-    /// `chunk` rows.
+    /// Returns the logits `[V]` after the last of `tokens`. Reuses the prefix that `tokens` shares
+    /// with the previous call's tokens. Computes the rest in chunks of at most `chunk` rows.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

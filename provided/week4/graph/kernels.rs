@@ -37,7 +37,7 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// Returns the values of a node's sources: empty for weights, views of weights, and tokens.
+/// Returns the values of a node's sources. Weights, their views, and tokens have an empty slice.
 ///
 /// # Panics
 /// If the values haven't been computed.
@@ -51,7 +51,8 @@ pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>])
     sources
 }
 
-/// Copies `values`, which have this `layout`, to `out` in the order of their indices.
+/// Copies the elements of `values` to `out`, in order of their indices. `layout` describes
+/// `values`.
 pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     if layout.is_contiguous() {
         out.copy_from_slice(values);
@@ -157,8 +158,9 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     }
 }
 
-/// Returns whether the second operand of a sum, whose values are `y`, is a single row or has as
-/// many elements as the first operand. Returns false for a column of any length.
+/// Returns whether a sum can be computed row by row. It can if `y`, the values of the second
+/// operand, is a single row or has as many elements as the first operand. Returns false if a column
+/// is broadcast along the rows.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);

@@ -91,7 +91,7 @@ impl Graph {
         self.push(Op::Store { layer }, &[keys, values], done)
     }
 
-    /// Adds a node that computes attention of `queries [D, H_q, T]` over a layer of the cache →
+    /// Adds a node that computes attention over a layer of the cache: `queries [D, H_q, T]` →
     /// `[H_q·D, T]`. `stored` is the node that stores the rows' own keys and values in that layer.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Graph {
         self.push(Op::Attend { layer }, &[queries, stored], fresh)
     }
 
-    /// Adds a node that selects the rows of `x [E, T]` whose logits are needed → `[E, rows]`.
+    /// Adds a node that selects the rows whose logits are needed: `x [E, T]` → `[E, rows]`.
     ///
     /// # Errors
     /// If `rows` is more than `T`, or `x` isn't contiguous f32.

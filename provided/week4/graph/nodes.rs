@@ -24,8 +24,8 @@ impl Graph {
         id
     }
 
-    /// Returns the node that owns a node's bytes: the node itself, or the root of its source if it
-    /// is a view.
+    /// Returns the node that owns a node's bytes. A view's bytes belong to the root of its source.
+    /// Any other node owns its bytes.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;
@@ -104,7 +104,7 @@ impl Graph {
 }
 
 impl Layout {
-    /// Returns whether the layout is contiguous f32.
+    /// Returns whether the tensor is contiguous and has f32 elements.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.tensor_type == TensorType::F32 && self.is_contiguous()

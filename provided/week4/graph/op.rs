@@ -38,7 +38,7 @@ pub enum Op {
         /// Layer of the cache.
         layer: usize,
     },
-    /// Attention of queries `[D, H_q, T]` over the cache → `[H_q·D, T]`. The second source is a
+    /// Attention over the cache: queries `[D, H_q, T]` → `[H_q·D, T]`. The second source is a
     /// `Store`.
     Attend {
         /// Layer of the cache.

@@ -8,15 +8,16 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// Checks that an operation can read these nodes. A view can have any node as its source. Other
-    /// operations read nodes that have values. These rules apply to nodes without values:
+    /// Checks that the operation `op` can read the nodes in `sources`. A view can have any node as
+    /// its source. Any other operation reads nodes that have values. It can read nodes without
+    /// values only as follows:
     ///
     /// - A weight can be read by a product (as its first source, also through views) and by an
     ///   embedding (as its table).
     /// - Tokens can be read only by an embedding.
     /// - A `store` can be read only by an `attend`.
     ///
-    /// The number of sources and their sizes are checked by the function that creates the node.
+    /// The function that creates the node checks the number of sources and their sizes.
     ///
     /// # Errors
     /// If an operation can't read a source. The message is one line that names the operation and

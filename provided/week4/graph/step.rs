@@ -28,8 +28,8 @@ pub struct Step<'a, C: ?Sized> {
 
 impl<C: StepCache + ?Sized> Step<'_, C> {
     /// Checks that the nodes in `order` can be computed in this step. Compares the number of rows
-    /// with the graph, the token ids with the embedding's size, and layers, heads, positions and
-    /// sequences with the cache.
+    /// with the graph, and token ids with the size of the embedding. Compares layers, heads,
+    /// positions and sequences with the cache, and positions also with the RoPE table.
     ///
     /// # Errors
     /// If something doesn't match. The message is one line that names the node, its operation, its

@@ -80,8 +80,9 @@ fn residual_stream(graph: &Graph, order: &[NodeId]) -> Vec<NodeId> {
     stream
 }
 
-/// Returns a path from the bottom of one node to the top of another. The path crosses no node.
-/// Unless `straight`, it runs in the gaps between the boxes. `lane` keeps neighbouring paths apart.
+/// Returns a path from the bottom of one node to the top of another. The path crosses no node. It
+/// is a straight line if `straight` is set, or if the second node is in the next line. Any other
+/// path runs in the gaps between the boxes. `lane` keeps neighbouring paths apart.
 fn route(from: (usize, usize), to: (usize, usize), straight: bool, lane: usize) -> String {
     let (x1, y1, x2, y2) = (from.0 + BOX.0 / 2, from.1 + BOX.1, to.0 + BOX.0 / 2, to.1);
     if straight || to.1 == from.1 + PITCH.1 {

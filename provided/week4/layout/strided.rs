@@ -51,7 +51,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..len]
     }
 
-    /// Decodes the row that begins at the element `index` to f32.
+    /// Decodes one row to f32 and writes it to `out`. The row begins at the element `index`.
     ///
     /// # Panics
     /// The same as for [`Strided::row`]. Also if `out` isn't as long as a row.

@@ -29,8 +29,8 @@ pub struct WindowedCache {
 
 impl WindowedCache {
     /// Creates a cache for one sequence of at most `shape.capacity` positions. A pass adds at most
-    /// `chunk` positions. `windows` has an entry for each layer: the number of positions that a row
-    /// sees, or `None` for all.
+    /// `chunk` positions. `windows` holds the window of each layer: the number of positions that a
+    /// row sees, or `None` if it sees all.
     #[must_use]
     pub fn new(
         shape: CacheShape,
@@ -62,7 +62,7 @@ impl WindowedCache {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// Returns the maximum number of pages in use after any call to [`KvCache::advance`] so far.
+    /// Returns the largest number of pages that were in use after a call to [`KvCache::advance`].
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most
@@ -74,8 +74,8 @@ impl WindowedCache {
         self.pool.num_pages()
     }
 
-    /// Returns whether the text can continue at position `len`, that is, whether the cache still
-    /// holds all positions that a row at `len` sees.
+    /// Returns whether the text can continue at position `len`. It can if the cache still holds all
+    /// positions that a row at `len` sees.
     #[must_use]
     pub fn reaches(&self, len: usize) -> bool {
         len == 0
@@ -153,7 +153,8 @@ impl KvCache for WindowedCache {
     }
 
     /// Truncates the sequence to `len` positions. Pages that were returned to the pool can't be
-    /// restored. So call [`WindowedCache::reaches`] first, and truncate to 0 if it returns false.
+    /// restored. If [`WindowedCache::reaches`] returns false for `len`, the caller must truncate to
+    /// 0.
     fn truncate(&mut self, _sequence: usize, len: usize) {
         if len == 0 {
             self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));

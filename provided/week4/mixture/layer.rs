@@ -56,7 +56,7 @@ pub struct Experts {
     pub up: Stack,
     /// Down projections, `[E, I]` each.
     pub down: Stack,
-    /// Constants of gpt-oss's gate. `None` means that the gate is week 1's.
+    /// Constants of gpt-oss's gate, or `None` for a model that uses week 1's gate.
     pub clamp: Option<Clamp>,
 }
 

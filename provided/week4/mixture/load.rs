@@ -37,8 +37,9 @@ use crate::{
 /// `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, a tensor is missing or has the wrong shape or type, a weight
-/// is NaN or infinite, or the folder has a tensor that such a model doesn't use.
+/// - If a file is missing or malformed.
+/// - If a tensor is missing, has the wrong shape or type, or has a weight that is NaN or infinite.
+/// - If the folder has a tensor that such a model doesn't use.
 pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
@@ -66,8 +67,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns an error if there is an unused tensor, whose name is `other`. A model with such a tensor
-/// computes something that this engine doesn't.
+/// Returns an error that names the unused tensor `other`, if there is one. A model with such a
+/// tensor computes something that this engine doesn't.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -279,7 +280,8 @@ fn qwen3_experts(
 }
 
 /// Returns the matrices `[rows, cols]` of a gpt-oss folder's experts. The tensor has `step · rows`
-/// rows per expert. Row `r` of the expert's matrix is row `from + step · r` of these.
+/// rows for each expert. Row `r` of an expert's matrix is row `from + step · r` of that expert's
+/// rows.
 fn taken(
     name: &str,
     [n, rows, cols]: [usize; 3],

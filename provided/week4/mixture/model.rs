@@ -100,8 +100,8 @@ impl MixtureModel {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Returns the size in bytes of the matrices that a pass of one row reads, including only `k`
-    /// of each layer's experts.
+    /// Returns how many bytes of matrices a pass of one row reads. Of each layer's experts, only
+    /// `k` are read.
     #[must_use]
     pub fn token_bytes(&self) -> u64 {
         let bytes = |matrices: &mut dyn Iterator<Item = &Matrix>| -> u64 {
@@ -128,7 +128,7 @@ impl MixtureModel {
     /// Checks that [`MixtureModel::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are no rows, a row's token, position or sequence is out of range, or a row's
+    /// If there are no rows. Also if a row's token, position or sequence is out of range, or its
     /// position is not the next one of its sequence.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> Result<()> {
         check(&self.config.base, rows, cache)

@@ -49,9 +49,9 @@ impl MixtureSession {
         Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }
     }
 
-    /// Returns the logits `[V]` after the last of `tokens`. The prefix that `tokens` shares with
-    /// the previous call's tokens isn't computed again, if the cache still holds the keys and
-    /// values that the rest needs. `each` is called after every pass.
+    /// Returns the logits `[V]` after the last of `tokens`. Reuses the prefix that `tokens` shares
+    /// with the previous call's tokens, if the cache still holds all keys and values that the rest
+    /// needs. Calls `each` after every pass.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

@@ -12,13 +12,13 @@ use crate::week4::{
 
 impl MemoryPlan {
     /// Assigns a part of an arena to every buffer that the nodes in `order` need. Two buffers that
-    /// are needed in the same step share no byte, with one exception: if `in_place` is set, a node
-    /// overwrites its first source where [`can_overwrite`](crate::week4::planner::can_overwrite)
-    /// allows it.
+    /// are needed in the same step share no byte. There is one exception: if `in_place` is true, a
+    /// node overwrites its first source where
+    /// [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     ///
     /// # Errors
-    /// If all buffers together have more bytes than a program can address, or if the plan lets two
-    /// buffers overlap that are needed in the same step.
+    /// If all buffers together have more bytes than a program can address. Also if two buffers that
+    /// are needed in the same step overlap in the plan.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],
@@ -29,8 +29,8 @@ impl MemoryPlan {
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// Checks that no two buffers that are needed in the same step overlap, unless one overwrites
-    /// the other.
+    /// Checks that buffers that are needed in the same step don't overlap. The only exception is a
+    /// buffer that overwrites another.
     pub(crate) fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
         let part = |life: &Lifetime| self.parts[life.node.index()].clone().unwrap_or(0..0);
         let mut alive: Vec<(&Lifetime, Range<usize>)> = Vec::new();

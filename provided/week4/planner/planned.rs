@@ -109,10 +109,12 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
 /// A part of the arena to write, and up to two parts to read.
 pub(crate) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
-/// Borrows parts of `arena`: `own` for writing, and at the same time those in `read` for reading.
+/// Borrows several parts of `arena` at once: `own` for writing, and the parts in `read` for
+/// reading.
 ///
 /// # Panics
-/// If the part to write overlaps a part to read.
+/// If the part to write overlaps a part to read. Also if two parts to read overlap, unless they are
+/// equal.
 pub(crate) fn lend(
     arena: &mut [f32],
     own: Range<usize>,

@@ -166,7 +166,8 @@ impl<'a, S: Storage> Engine<'a, S> {
     }
 }
 
-/// Computes the RMSNorm of `x` with the weights of `part`. They are in memory only during the call.
+/// Computes the RMSNorm of `x`. The norm's weights are the component `part`. They are in memory
+/// only during this call.
 fn norm<S: Storage>(
     store: &mut Store<S>,
     part: Component,

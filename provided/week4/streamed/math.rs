@@ -1,7 +1,7 @@
 //! Arithmetic that `core` lacks. It uses only sums, products and quotients of f32, so that every
 //! machine gets the same bits.
 
-/// Returns the nearest integer, ties to even, and 0 for NaN. Works for magnitudes below 2²².
+/// Rounds to the nearest integer, ties to even. Returns 0 for NaN. Works for magnitudes below 2²².
 #[must_use]
 pub fn round(x: f32) -> i32 {
     // All f32 numbers near this constant are integers, so adding it rounds.

@@ -50,8 +50,8 @@ impl Storage for FileStorage {
     }
 }
 
-/// Returns the sizes of a model with this configuration. If `vocabulary` is given, it is the number
-/// of rows of the embedding and of the head, including padding.
+/// Returns the sizes of a model with this configuration. `vocabulary` is the number of rows of the
+/// embedding and of the head, including padding. If it is `None`, there is no padding.
 ///
 /// # Errors
 /// If the model can't be streamed. The message names the property that prevents it.
@@ -83,8 +83,8 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     })
 }
 
-/// Converts the model in `folder` to the format of a streamed model, and writes it to `output`.
-/// Pads the embedding and the head with zeros to `vocabulary` rows, if it is given.
+/// Converts the model in `folder` to the format of a streamed model, and writes it to `output`. If
+/// `vocabulary` is given, pads the embedding and the head with zeros to that many rows.
 ///
 /// # Errors
 /// If the model can't be streamed, or the file can't be written. An existing file is then
@@ -162,8 +162,8 @@ fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     turns
 }
 
-/// Returns the name of a component's tensor in a model folder, or `None` for the RoPE angles, which
-/// a folder doesn't have. If `tied`, the head is the embedding.
+/// Returns the name of a component's tensor in a model folder. Returns `None` for the RoPE angles,
+/// which a folder doesn't have. If `tied` is true, the head's tensor is the embedding.
 fn name_of(part: Component, tied: bool) -> Option<&'static str> {
     Some(match part {
         Component::Embedding => "model.embed_tokens.weight",

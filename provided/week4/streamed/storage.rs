@@ -10,9 +10,9 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads bytes into `out`, beginning at offset `at`. May read fewer bytes than `out` has room
-    /// for. Reads at least one byte, unless the file ends at or before `at`. Returns the number of
-    /// bytes read.
+    /// Reads bytes from the device into `out`, beginning at the device's offset `at`. May read
+    /// fewer bytes than `out` has room for. Reads at least one byte, unless the file ends at or
+    /// before `at`. Returns the number of bytes read.
     ///
     /// # Errors
     /// Returns the device's own error code.

@@ -291,7 +291,7 @@ fn missing_unknown_and_misshapen_tensors_are_rejected() {
     for name in
         ["token_embd.weight", "blk.1.attn_k.weight", "blk.0.ffn_norm.weight", "output_norm.weight"]
     {
-        changed(&|file| drop(file.tensors.remove(name))).refused(&[name, "nothing"]);
+        changed(&|file| drop(file.tensors.remove(name))).refused(&[name, "is missing"]);
     }
     let other = (vec![5], vec![1.0; 5]);
     changed(&|file| {

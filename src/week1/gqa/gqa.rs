@@ -22,7 +22,7 @@ use super::{
 /// `h / G`, with `G = H_q / H`.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
-/// `1/√D`. `mask` is added to the scores `q · kᵀ · scale` and broadcasts to `[B, H_q, L, S]`.
+/// `1/√D`. `mask` broadcasts to `[B, H_q, L, S]` and is added to the scores `q · kᵀ · scale`.
 ///
 /// # Panics
 /// If `H_q` is not a multiple of `H`.
@@ -36,12 +36,12 @@ pub fn grouped_query_attention(
     todo!("week1-day3 task 1: grouped_query_attention")
 }
 
-/// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. The queries are the
-/// last `L` of the `S` positions: query `i` is at position `S − L + i`. Entry `[i, j]` is 0 if key
-/// `j` is at or before the position of query `i`, and `−inf` if it is after that position.
+/// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. Key `j` is at
+/// position `j`. The queries are the last `L` of the `S` positions: query `i` is at position
+/// `S − L + i`. Entry `[i, j]` is `−inf` if key `j` comes after query `i`. Otherwise it is 0.
 ///
 /// # Panics
-/// If there are more queries than keys.
+/// If `length` is greater than `keys`.
 pub fn causal_mask(length: usize, keys: usize) -> Tensor {
     todo!("week1-day3 task 2: causal_mask")
 }
@@ -62,8 +62,8 @@ impl Linear {
     }
 }
 
-/// A function that normalises each head of `[B, H, L, D]` over `D`. You write this norm (RMSNorm)
-/// on day 4. Until then, the tests provide a function.
+/// A function that normalises each head of `[B, H, L, D]` over `D`. On day 4, you write this norm:
+/// RMSNorm. Until then, the tests provide one.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
 /// The attention layer of Llama, Qwen2 and Qwen3. Qwen2 adds biases to the query, key and value
@@ -81,18 +81,18 @@ pub struct GroupedQueryAttention {
     pub v_proj: Linear,
     /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
-    /// Norm that is applied to every query head before RoPE. `None` if the model has no such norm.
+    /// Norm for every query head, applied before RoPE. `None` if the model has no such norm.
     pub q_norm: Option<HeadNorm>,
-    /// Norm that is applied to every key head before RoPE. `None` if the model has no such norm.
+    /// Norm for every key head, applied before RoPE. `None` if the model has no such norm.
     pub k_norm: Option<HeadNorm>,
-    /// RoPE tables for head size `D`, with rows for at least the positions `0..L`. All layers share
-    /// one pair of tables.
+    /// RoPE tables for head size `D`. They cover at least the positions `0..L`. All layers share
+    /// the same tables.
     pub rope: Arc<RopeTables>,
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` of each sequence is at
-    /// position `l`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
+    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Uses the half-split form of RoPE. Row
+    /// `l` of each sequence is at position `l`. `mask` broadcasts to `[B, H_q, L, L]`.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         todo!("week1-day3 task 3: GroupedQueryAttention::forward")
     }

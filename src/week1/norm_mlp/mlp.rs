@@ -9,15 +9,17 @@ use tiny_llm_formats::Tensor;
 
 use super::attention::linear;
 
-/// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element. Does not overflow for any finite
-/// `x`. Avoids cancellation: unlike `1 − σ(−x)`, never subtracts nearly equal numbers. For large
-/// negative `x`, the result is 0 only where `e^x` is too small for an f32.
+/// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element.
+///
+/// - Does not overflow for any finite `x`.
+/// - Never subtracts nearly equal numbers, as `1 − σ(−x)` would. So nothing cancels.
+/// - For large negative `x`, returns 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     todo!("week1-day4 task 2: silu")
 }
 
-/// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`, three projections without bias. `gate` and `up`
-/// map `E` elements to `I`, and `down` maps `I` back to `E`.
+/// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`. `gate` and `up` map `E` elements to `I`, and
+/// `down` maps `I` back to `E`. The three projections have no bias.
 #[derive(Debug, Clone)]
 pub struct SwiGlu {
     /// Weight of the gate projection, `[I, E]`.

@@ -17,7 +17,8 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor},
 };
 
-/// Returns `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position. `D` is `head_dim`.
+/// Returns `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, with `D = head_dim`. The unit is radians per
+/// position.
 ///
 /// # Panics
 /// If `head_dim` is odd.
@@ -36,8 +37,8 @@ pub struct RopeTables {
 }
 
 impl RopeTables {
-    /// Computes tables for positions `0..n_positions`. Entry `[p, i]` is the cosine or sine of the
-    /// angle `p · inverse_frequencies[i]`, in f32.
+    /// Computes both tables for positions `0..n_positions`. Their entries `[p, i]` are the cosine
+    /// and the sine of the angle `p · inverse_frequencies[i]`, which is computed in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
         todo!("week1-day2 task 1: RopeTables::new")
     }
@@ -45,24 +46,24 @@ impl RopeTables {
 
 /// Rotates the pairs `(x[2i], x[2i+1])`. This is the traditional form of RoPE.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Its pair `i`,
-/// `(a, b)`, becomes `(a·cos − b·sin, a·sin + b·cos)`, where `cos` and `sin` are the entries
-/// `[p, i]` of `tables`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Each pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`. For pair `i`, `cos` and `sin` are the entries `[p, i]`
+/// of `tables`.
 ///
 /// # Panics
-/// If the tables end before the last position.
+/// If `tables` ends before the last position.
 pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
     todo!("week1-day2 task 2: rope_interleaved")
 }
 
 /// Rotates the pairs `(x[i], x[i + D/2])`. Most Hugging Face checkpoints use this form of RoPE.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Its pair `i`,
-/// `(a, b)`, becomes `(a·cos − b·sin, a·sin + b·cos)`, where `cos` and `sin` are the entries
-/// `[p, i]` of `tables`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `p = offset + l`. Each pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`. For pair `i`, `cos` and `sin` are the entries `[p, i]`
+/// of `tables`.
 ///
 /// # Panics
-/// If the tables end before the last position.
+/// If `tables` ends before the last position.
 pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
     todo!("week1-day2 task 3: rope_half_split")
 }
@@ -76,14 +77,14 @@ pub enum RopeForm {
     HalfSplit,
 }
 
-/// Applies RoPE with a separate position for every row, as in a batch of sequences of unequal
-/// length.
+/// Applies RoPE with a separate position for every row. A batch needs this if its sequences differ
+/// in length.
 ///
 /// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` is at
-/// `positions[b, l]`.
+/// position `positions[b, l]`.
 ///
 /// # Panics
-/// If the tables end before the largest position, or `positions` is not `[B, L]`.
+/// If `tables` ends before the largest position, or the shape of `positions` is not `[B, L]`.
 pub fn rope_at_positions(
     x: &Tensor,
     tables: &RopeTables,
@@ -93,14 +94,14 @@ pub fn rope_at_positions(
     todo!("week1-day2 task 4: rope_at_positions")
 }
 
-/// Converts a query or key projection from the half-split form to the interleaved form by
-/// reordering its rows. Within each head, row `i` moves to row `2i`, and row `i + D/2` to row
-/// `2i + 1`. If the query and key projections are both converted, attention with
-/// [`rope_interleaved`] returns the same result as the original projections with
-/// [`rope_half_split`].
+/// Converts a query or key projection from the half-split form to the interleaved form. Within each
+/// head, row `i` moves to row `2i`, and row `i + D/2` moves to row `2i + 1`.
 ///
-/// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
-/// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama
+/// Convert both the query and the key projection. Attention with [`rope_interleaved`] then returns
+/// the same result as it did before with [`rope_half_split`].
+///
+/// `weight [n_heads·D, E]` → the same shape. `n_heads` counts the heads of *this* projection. A key
+/// projection may have fewer heads than the query projection. llama.cpp's converter reorders Llama
 /// checkpoints in the same way.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
     todo!("week1-day2 task 4: half_split_to_interleaved")

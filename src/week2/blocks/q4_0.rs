@@ -18,17 +18,18 @@ use super::{f16_at, put_f16};
 pub const BYTES: usize = 2 + 16;
 const _: () = assert!(BYTES == TensorType::Q4_0.block_bytes());
 
-/// Decodes the 32 weights of a block: subtract 8 from each integer, and multiply the result, as
-/// f32, by the scale.
+/// Decodes the 32 weights of a block. Converts each integer to f32, subtracts 8, and multiplies the
+/// result by the scale.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 2: dequantize")
 }
 
-/// Encodes a block of 32 finite weights. Let `w` be the weight with the largest magnitude (the
-/// first, if there are several), with its sign. The scale `d` is `w / −8`. So `w` becomes the
-/// integer 0, which represents −8 (there is no +8). Multiply each weight by `1 / d`, or by 0 if `d`
-/// is 0. Then add 8.5, drop the fraction, and turn 16 into 15. Compute the integers from `d` before
-/// it is rounded to f16.
+/// Encodes a block of 32 finite weights:
+///
+/// 1. Find `w`, the first of the weights with the largest magnitude. Keep its sign.
+/// 2. The scale is `d = w / −8`. So `w` becomes the integer 0, which represents −8. There is no +8.
+/// 3. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Add 8.5, drop the fraction, and turn 16
+///    into 15. Compute the integers from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 2: quantize")

@@ -37,8 +37,8 @@ use super::{
 pub const BYTES: usize = 128 + 64 + 16 + 2;
 const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 
-/// Decodes the 256 weights of a block. Multiply the block's scale by the scale of the weight's
-/// group, then by the integer minus 32, in this order.
+/// Decodes the 256 weights of a block. For each weight, multiply the block's scale by the scale of
+/// the weight's group. Then multiply the result by the integer minus 32. Keep this order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 2: dequantize")
 }

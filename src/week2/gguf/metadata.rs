@@ -12,19 +12,20 @@ use super::reader::{Reader, shown};
 /// value (four bytes), and the value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key occurs more than once (the message then says `twice`).
-/// Messages name the key, for example `metadata general.name`.
+/// If an entry cannot be read. Also if a key occurs twice: the message then says `twice`. Messages
+/// name the key, for example `metadata general.name`. If the key cannot be read, the message
+/// contains the entry's index.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     todo!("week2-day2 task 2: read_metadata")
 }
 
-/// Reads a value whose type has the number `type_id`. Types are numbered from 0 to 12, in the order
-/// of [`Value`]'s variants. A boolean is one byte, 0 or 1.
+/// Reads a value. Its type has the number `type_id`. Types are numbered 0 to 12, in the order of
+/// [`Value`]'s variants. A boolean is one byte, 0 or 1.
 ///
 /// # Errors
-/// If no type has this number, the file is too short, or a boolean is neither 0 nor 1. For an
-/// unknown type, the message contains `type_id`. For a wrong boolean, the message contains the byte
-/// that was found, and `0 or 1`.
+/// - No type has the number `type_id`. The message contains `type_id`.
+/// - A boolean is neither 0 nor 1. The message contains the byte that was found, and `0 or 1`.
+/// - The file is too short.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     todo!("week2-day2 task 2: read_value")
 }
@@ -33,11 +34,11 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 /// bytes), then the elements.
 ///
 /// # Errors
-/// If no type has this number, the file is too short for that many elements, or an element cannot
-/// be read. For an unknown type, the message contains the type's number.
-///
-/// An array of arrays is also an error, and the message says that an `array` was found as an
-/// element. No model uses nested arrays, and each level of nesting would cost a recursive call.
+/// - No type has the elements' type number. The message contains that number.
+/// - The file is too short for the number of elements.
+/// - An element cannot be read.
+/// - The elements are arrays. The message says that an `array` was found as an element. No model
+///   uses nested arrays, and each level of nesting would cost a recursive call.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     todo!("week2-day2 task 2: read_array")
 }

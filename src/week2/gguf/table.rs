@@ -29,15 +29,15 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 /// type. A row runs along the fastest-varying axis and is a whole number of blocks.
 ///
 /// # Errors
-/// If the number of axes is not 1 to 4, an axis has length 0, the type is not one of
-/// [`TensorType`], a row is not a whole number of blocks, or an axis, the offset or the size does
-/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If the name
-/// cannot be read, the message contains `index` in its place (`name of tensor 3`). For three of
-/// these errors, the message also contains:
+/// Messages name the tensor (`tensor token_embd.weight`). If the name cannot be read, the message
+/// contains `index` (`name of tensor 3`). Besides an incomplete entry, the errors are:
 ///
-/// - Wrong number of axes: the number found, and `1 to 4`.
-/// - Unsupported type: the type's number.
-/// - Row that is not a whole number of blocks: the row's length, and the length of a block.
+/// - The number of axes is not 1 to 4. The message contains the number found, and `1 to 4`.
+/// - An axis has length 0.
+/// - The type is not one of [`TensorType`]. The message contains the type's number.
+/// - A row is not a whole number of blocks. The message contains the lengths of the row and of a
+///   block.
+/// - An axis, the offset or the size does not fit into a `usize`.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }
@@ -52,8 +52,9 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }
 
-/// Returns where the data section begins: at the first multiple of `alignment` that is at or after
-/// `position`, the end of the table. Returns `None` if the result does not fit into a `usize`.
+/// Returns the offset of the data section: the first multiple of `alignment` at or after
+/// `position`. The tensor table ends at `position`. Returns `None` if the result does not fit into
+/// a `usize`.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     todo!("week2-day2 task 3: data_start")
@@ -65,14 +66,14 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
     todo!("week2-day2 task 3: place")
 }
 
-/// Checks that every tensor begins at a multiple of `alignment` and is within the `data_len` bytes
-/// of the data section, and that no two tensors overlap. Tensors may be in any order, with gaps
-/// between them.
+/// Checks that every tensor is aligned and inside the data section of `data_len` bytes. Checks that
+/// no two tensors overlap. Tensors may be in any order, with gaps between them.
 ///
 /// # Errors
-/// If a tensor is misaligned, overlaps the one before it in the data section, or extends past
-/// `data_len`. The message names the tensor, its offset and what was expected: a multiple of
-/// `alignment`, an offset at or after the end of the tensor before it, or an end within `data_len`.
+/// The message names the tensor, its offset and what was expected:
+/// - If the tensor is misaligned: a multiple of `alignment`.
+/// - If it overlaps the tensor before it: an offset at or after the end of that tensor.
+/// - If it extends past the data section: an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

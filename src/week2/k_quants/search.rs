@@ -17,8 +17,8 @@ pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 /// The trials of a search. Trial `t` begins with the scale that divides the range of the weights
 /// into `top + t / 4` steps, where `top` is the largest code.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
-/// Number of rounds of a trial. Each round computes the codes from the scale and the minimum, then
-/// both of these from the codes.
+/// Number of rounds of a trial. Each round computes the codes from the scale and the minimum. Then
+/// it computes the scale and the minimum from the codes.
 pub const ROUNDS: usize = 4;
 
 /// The scale and minimum of a group of weights: weight ≈ `scale · code − min`, with `min ≥ 0`.
@@ -38,8 +38,8 @@ pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     x.map(|x| x.abs() + mean.sqrt())
 }
 
-/// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
-/// smallest, for the given `codes`. Sums in f32 are precise enough.
+/// Returns the scale and the minimum that fit the given `codes` best: they give the smallest
+/// `Σ importance · (scale · code − min − x)²`. Sums in f32 are precise enough.
 ///
 /// In two cases, returns a minimum of 0 and the best scale for that minimum:
 ///

@@ -13,9 +13,9 @@ pub fn put_string(out: &mut Vec<u8>, text: &str) {
     todo!("week2-day4 task 6: put_string")
 }
 
-/// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of
-/// [`Value`]'s variants), then the value in the format that
-/// [`read_value`](super::gguf::metadata::read_value) reads. For an array, call [`put_array`].
+/// Appends a metadata value: its type number (four bytes), then the value in the format that
+/// [`read_value`](super::gguf::metadata::read_value) reads. Types are numbered 0 to 12, in the
+/// order of [`Value`]'s variants. For an array, call [`put_array`].
 pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     todo!("week2-day4 task 6: put_value")
 }
@@ -46,12 +46,12 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
 }
 
 /// Returns the tensor table of a file that stores `tensors` one after the other. Each tensor is
-/// given by its name, its shape (slowest axis first) and its type. Its data begins at the first
-/// multiple of `alignment` that is at or after the end of the previous tensor.
+/// given by its name, its shape (slowest axis first) and its type. The data of a tensor begins at
+/// the first multiple of `alignment` at or after the end of the previous tensor.
 ///
 /// # Errors
-/// If a tensor has no axes, a row is not a whole number of blocks, or a tensor's size, its offset
-/// or its end overflows. The message names the tensor.
+/// If a tensor has no axes, its rows are not whole blocks, or its size, offset or end overflows.
+/// The message names the tensor.
 pub fn lay_out(
     tensors: &[(String, Vec<usize>, TensorType)],
     alignment: usize,
@@ -59,9 +59,10 @@ pub fn lay_out(
     todo!("week2-day4 task 6: lay_out")
 }
 
-/// Returns all bytes of a file before its data: the header (version [`VERSION`]), the metadata
-/// sorted by key (as [`Metadata::iter`] returns it), the tensor table, and zeros up to a multiple
-/// of `alignment`. [`Reader::header`](super::gguf::reader::Reader::header) and
+/// Returns the bytes of a file that come before its data: the header, the metadata, the tensor
+/// table, and zeros up to a multiple of `alignment`. The header has version [`VERSION`]. The
+/// metadata is sorted by key, as [`Metadata::iter`] returns it.
+/// [`Reader::header`](super::gguf::reader::Reader::header) and
 /// [`read_tensor`](super::gguf::table::read_tensor) list the fields.
 #[must_use]
 pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {

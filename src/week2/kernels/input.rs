@@ -6,15 +6,14 @@ pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, S
 
 /// Quantizes `x`, one row of activations. Overwrites all of `super_blocks`, including their `sums`.
 ///
-/// `x [cols]`, `super_blocks [cols / 256, rounded up]`. Every `per_scale` activations ([`BLOCK`] or
-/// [`SUPER_BLOCK`]) share a scale, `absmax / 127`. Each activation is divided by its scale and
-/// rounded to the nearest integer.
+/// Shapes: `x [cols]`, `super_blocks [cols / 256, rounded up]`. `per_scale` is [`BLOCK`] or
+/// [`SUPER_BLOCK`]. Every `per_scale` activations share a scale, `absmax / 127`. Each activation is
+/// divided by its scale and rounded to the nearest integer.
 ///
 /// - If all activations that share a scale are 0, the scale is 0.
-/// - If an activation is NaN or infinite, its scale is NaN. The integers with this scale don't
-///   matter then, because every product with them is NaN.
-/// - Values past the end of the row are 0. If all values of a scale are past the end, the scale is
-///   0 too.
+/// - If an activation is NaN or infinite, its scale is NaN. The integers that share this scale
+///   don't matter then, because every product with them is NaN.
+/// - Values past the end of the row are 0. A scale that covers only such values is 0 too.
 /// - A scale for 256 activations is stored in all eight elements of `scales`.
 pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int8SuperBlock]) {
     todo!("week2-day5 task 2: quantize_activations")

@@ -18,9 +18,11 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Computes `out[r] = row r · x` for all weight `rows`. Reads each row once.
+/// Multiplies each weight row `r` by `x`, one row of activations: `out[r] = row r · x`. The
+/// iterator `rows` returns the weight rows in order. Reads each of them once.
 ///
-/// `dot` is one of the functions in [`integer`]. `out [rows]`, `x [super_blocks]`.
+/// Computes each product with `dot`, one of the functions in [`integer`]. Shapes:
+/// `x [super_blocks]`, `out [weight rows]`.
 pub fn matrix_vector<'a>(
     dot: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
     rows: impl Iterator<Item = &'a [u8]>,
@@ -30,9 +32,9 @@ pub fn matrix_vector<'a>(
     todo!("week2-day5 task 4: matrix_vector")
 }
 
-/// Computes `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
-/// super-blocks. In a super-block, the activations for the 16 codes of group `g` have the scale
-/// `x.scales[g / 2]` and the sum `x.sums[g]`.
+/// Computes `Σ w·x` for an unpacked weight row and a row of activations. Both have the same number
+/// of super-blocks. In a super-block, every 16 codes form a group. The activations of group `g`
+/// have the scale `x.scales[g / 2]` and the sum `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")
@@ -52,9 +54,9 @@ pub fn matrix_matrix(
 }
 
 /// Computes a tile of the output. See [`super::Kernel`]. Supports all formats of the integer rung
-/// (the scalar kernels that multiply integers). For a single row of activations, multiplies with
-/// the function that [`integer::dot`] returns. If there are more rows, or if [`integer::dot`]
-/// returns `None` because no day teaches the format, unpacks the weight rows.
+/// (the scalar kernels that multiply integers). For a single row of activations, calls the function
+/// that [`integer::dot`] returns. For more rows, unpacks the weight rows. Also unpacks them for
+/// formats that no day teaches, for which [`integer::dot`] returns `None`.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {
@@ -66,8 +68,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Like [`kernel`], but unpacks even for a single row, so that the order of additions is the same
-/// for any number of rows. The functions of [`integer::dot`] may add in a different order.
+/// Like [`kernel`], but always unpacks. So additions have the same order for any number of rows.
+/// The functions that [`integer::dot`] returns may add in a different order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

@@ -82,16 +82,16 @@ impl<C: KvCache> Session<C> {
         self.keep_prefix(&[]);
     }
 
-    /// Runs the model on `tokens`, in chunks of at most `chunk` tokens (0 counts as 1), and appends
-    /// them to the sequence. Returns the logits `[V]` after the last token.
+    /// Runs the model on `tokens` and appends them to the sequence. One pass runs at most `chunk`
+    /// tokens. (A `chunk` of 0 counts as 1.) Returns the logits `[V]` after the last token.
     ///
     /// Decoding a token must not allocate memory (day 7 checks that), so keep the rows in
     /// `self.rows`.
     ///
     /// # Errors
-    /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
-    /// of range ([`Model::check`] returns these errors). If a chunk contains such a token, earlier
-    /// chunks remain in the sequence. That chunk and all later chunks are not added.
+    /// - There are no tokens. The message says `no tokens`.
+    /// - A token or its position is out of range (see [`Model::check`]). Earlier chunks then remain
+    ///   in the sequence. That chunk and all later chunks are not added.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
@@ -100,7 +100,7 @@ impl<C: KvCache> Session<C> {
     /// keys and values of `tokens` into it.
     ///
     /// # Panics
-    /// If `fill` writes a different number of positions than there are tokens.
+    /// If `fill` does not write exactly `tokens.len()` positions.
     pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
         self.clear();
         fill(&mut self.cache);
@@ -118,14 +118,15 @@ impl<C: KvCache> Session<C> {
     /// so far stays in the cache and is not computed again. The rest of the sequence is removed
     /// ([`Session::keep_prefix`]).
     ///
-    /// `choose(logits, tokens)` returns the next token, as in week 1: `tokens` are the prompt and
-    /// all new tokens so far. `on_token` receives every new token except a stop token. Limits are
-    /// checked in the same order as in week 1. `limits.context` is the maximum length of the whole
-    /// sequence, including the prefix that is already in the cache.
+    /// `choose(logits, tokens)` returns the next token, as in week 1. Its `tokens` are the prompt
+    /// and all new tokens so far. `on_token` receives every new token except a stop token. Limits
+    /// are checked in the same order as in week 1. `limits.context` is the maximum length of the
+    /// whole sequence, including the prefix that is already in the cache.
     ///
     /// # Errors
-    /// If the prompt is empty (the message says `empty`), is longer than the context (the message
-    /// names both lengths), or holds a token that is not in the vocabulary.
+    /// - The prompt is empty. The message says `empty`.
+    /// - The prompt is longer than the context. The message names both lengths.
+    /// - The prompt holds a token that is not in the vocabulary.
     pub fn generate(
         &mut self,
         prompt: &[u32],

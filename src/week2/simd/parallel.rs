@@ -2,9 +2,10 @@
 //!
 //! The thread pool itself ([`Team`]) is provided by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into tiles (rectangles)
-//! and calls [`take_tiles`] on every thread. Each thread then takes one tile after the other. All
-//! parallel work goes through `parallel_tiles` or, for several outputs, through `parallel_parts`.
-//! No two threads get the same tile, so each writes its part through an ordinary `&mut` slice.
+//! and calls [`take_tiles`] on every thread. Each thread then takes one tile after the other. Work
+//! on several outputs goes through `parallel_parts`. All other parallel work goes through
+//! `parallel_tiles`. No two threads get the same tile, so each writes its part through an ordinary
+//! `&mut` slice.
 //!
 //! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
 //! provided.
@@ -28,8 +29,8 @@ impl Schedule for ByGrid {
     }
 }
 
-/// A rectangle cut into tiles of equal size, except at the right and lower edges, where tiles may
-/// be smaller.
+/// A rectangle that is cut into tiles of equal size. Tiles at the right and lower edges may be
+/// smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Number of rows in the whole rectangle.
@@ -54,10 +55,10 @@ impl Grid {
     }
 }
 
-/// Takes the next tile of `grid` and calls `work` with its rows and columns, until no tile is left.
-/// Runs on every thread of the team. All threads share `next`, which works like an `AtomicUsize`
-/// and holds the index of the next tile. `Ordering::Relaxed` is enough, because the threads share
-/// only that index.
+/// Takes tiles of `grid` one by one until none is left. Calls `work` with the rows and columns of
+/// each tile. Runs on every thread of the team. All threads share `next`, which works like an
+/// `AtomicUsize` and holds the index of the next tile. `Ordering::Relaxed` is enough, because the
+/// threads share only that index.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
 }

@@ -36,27 +36,28 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Adds `scores`, which may be empty, to `self`. Replaces each score with its weight
-    /// `e^(score − max)`, where `max` is the maximum of all scores so far, including these. Returns
-    /// the factor `e^(old max − new max)`. The caller must multiply its own sums, which were
-    /// computed with the old maximum, by this factor.
+    /// Adds `scores` (possibly empty) to the softmax. Replaces each score with its weight
+    /// `e^(score − max)`. Here `max` is the new maximum: that of `scores` and all earlier scores.
+    /// Returns the factor `e^(old max − new max)`. The caller has sums that were computed with the
+    /// old maximum, and must multiply them by this factor.
     ///
     /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
     ///   the factor is 1.
-    /// - When the first score above −∞ arrives, the factor is 0, because the sums are still 0.
+    /// - When the first score above −∞ arrives, the factor is `e^−∞`, which is 0. The sums are
+    ///   still 0 then.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         todo!("week2-day7 task 1: OnlineSoftmax::absorb")
     }
 }
 
-/// Computes attention of the query heads that share one key and value head, in one pass.
+/// Computes attention in one pass, for the query heads that share one key/value head.
 ///
 /// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that the queries may
 /// see, in order. There is at least one position. A score is `scale · q·k`. Positions are processed
 /// [`TILE`] at a time, in buffers of fixed size, so no memory is allocated.
 ///
 /// # Panics
-/// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
+/// If `D` is above [`MAX_HEAD_DIM`], or `G` is above [`MAX_QUERIES`].
 pub fn attend_streaming<'a>(
     q: &[f32],
     runs: impl Iterator<Item = Run<'a>>,
@@ -79,8 +80,8 @@ pub struct Query<'a> {
     pub visible: Range<usize>,
 }
 
-/// Computes attention of many queries over the same keys and values, as in prompts. Keys and values
-/// are processed in tiles of [`TILE`] positions. Each tile is converted to f32 once for all
+/// Computes attention for many queries over the same keys and values, as in prompts. Keys and
+/// values are processed in tiles of [`TILE`] positions. Each tile is converted to f32 once for all
 /// queries. A tile of keys is also transposed once for all queries.
 ///
 /// `queries` (at most [`MAX_BLOCK_QUERIES`]) → `out [queries, D]`. `runs` hold every position that

@@ -48,8 +48,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) counts: Counts,
     /// Total number of positions that requests found in the cache instead of computing them.
     pub(crate) attached: u64,
-    /// For each request that got its first rows in the last step, its id and the number of its
-    /// positions that were already in the cache.
+    /// The ids of the requests that got their first rows in the last step, each with the number of
+    /// the request's positions that were already in the cache.
     pub(crate) found: Vec<(RequestId, usize)>,
     /// What the scheduler knows about each request in `running`, in the same order.
     pub(crate) loads: Vec<Load>,
@@ -113,8 +113,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reserves room in the cache for the positions that the step will write, beginning with the
-    /// oldest request. If there isn't enough room for a request, drops that request's drafts and
-    /// tries again. If that isn't enough, preempts the youngest running request and tries again.
+    /// oldest request. If a request doesn't fit, drops its drafts and tries again. If it still
+    /// doesn't fit, preempts the youngest running request and tries again.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -158,7 +158,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         todo!("week3-day1 task 4: Engine::admit")
     }
 
-    /// Reports and removes every finished request, whether it was running or waiting. If the
+    /// Reports and removes every finished request, whether it was running or waiting. If a finished
     /// request has a batch slot, removes the slot's positions from the cache and releases the slot.
     /// A step must not allocate memory: `Vec::retain` shortens a list in place, whereas
     /// `Iterator::partition` allocates two new lists.
@@ -169,7 +169,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 
 /// Appends a row to `out` for each of the next `rows` tokens of a request, beginning with the first
 /// token that has not been computed. Each row has its token's position. Sets `logits` only in the
-/// row of the request's last token, because the token after each earlier one is already known.
+/// row of the request's last token. After any other token, the next token is already known.
 ///
 /// # Panics
 /// If the request has no slot, or if fewer than `rows` of its tokens remain to be computed.

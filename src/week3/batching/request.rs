@@ -15,7 +15,7 @@ pub enum Phase {
     Waiting,
     /// Some of the request's tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
-    /// All of the request's tokens are in the cache, or all but the last, which was just chosen.
+    /// All of the request's tokens are in the cache, except perhaps the last chosen token.
     Decoding,
     /// The request is done, and its slot can be reused.
     Finished(FinishReason),
@@ -41,7 +41,8 @@ pub struct Sequence {
     pub sampler: Sampler,
     /// The request's limits and stop tokens.
     pub limits: Limits,
-    /// Searches the answer for stop texts. Holds its last bytes, which may begin a stop text.
+    /// Searches the answer for stop texts. Holds the answer's last bytes, which may begin a stop
+    /// text.
     pub stop_texts: StopTexts,
     /// The constraint that the answer must obey, if any.
     pub constraint: Option<Constraint>,
@@ -108,7 +109,7 @@ impl Sequence {
         self.tokens.len() - self.num_computed
     }
 
-    /// Returns how many more tokens may be appended within the request's limits.
+    /// Returns how many more tokens the request's limits allow.
     #[must_use]
     pub fn num_room(&self) -> usize {
         let new = self.tokens.len() - self.prompt_len;

@@ -10,9 +10,8 @@ pub type Bytes = &'static [(u8, u8)];
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// An escape from `\udc00` to `\udfff`: for each of its six bytes, the set of values that the byte
-/// may have. Such an escape is the second half (low surrogate) of a character that needs two
-/// escapes.
+/// The bytes of an escape from `\udc00` to `\udfff`: the allowed values of each of its six bytes.
+/// Such an escape is the second half (low surrogate) of a character that needs two escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -39,20 +38,20 @@ pub enum Text {
     Unicode,
     /// After `\ud`. The next digit decides whether this escape is only half a character.
     UnicodeD,
-    /// In the middle of a character. For each missing byte, in order, holds the set of its values.
+    /// In the middle of a character. Holds the allowed values of each missing byte, in order.
     Missing(&'static [Bytes]),
     /// After the closing quotation mark.
     Closed,
 }
 
 impl Text {
-    /// Returns the place after another byte, or `None` if no valid string continues with this byte.
+    /// Returns the place after another byte, or `None` if this byte may not come next. The rules:
     ///
-    /// A string is UTF-8 (RFC 3629: the shortest form, no surrogates U+D800 to U+DFFF, nothing
-    /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
-    /// `"\/bfnrt`, or `u` and four hexadecimal digits. An escaped first half of a character
-    /// (`\ud83d`) must be followed immediately by its second half (`\ude00`). A second half must
-    /// not come without a first half.
+    /// - A string is UTF-8 as in RFC 3629: the shortest form, no surrogates U+D800 to U+DFFF,
+    ///   nothing above U+10FFFF. It has no control characters (below 0x20).
+    /// - After a backslash comes one of `"\/bfnrt`, or `u` and four hexadecimal digits.
+    /// - Right after an escaped first half of a character (`\ud83d`) comes its second half
+    ///   (`\ude00`). A second half must not come without a first half.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Text::next")
@@ -74,13 +73,13 @@ pub enum Number {
     Minus,
     /// After a leading 0.
     Zero,
-    /// After this many digits of the whole part, the first of which isn't 0.
+    /// After this many digits of the integer part. The first of them isn't 0.
     Whole(u8),
     /// After the point.
     Point,
     /// After this many digits of the fraction.
     Fraction(u8),
-    /// After the e.
+    /// After `e` or `E`.
     Exponent,
     /// After the exponent's sign.
     Sign,
@@ -91,17 +90,19 @@ pub enum Number {
 impl Number {
     /// Returns the place after another byte, or `None` if the byte isn't part of the number.
     ///
-    /// A number is an optional `-`, then `0` or digits of which the first isn't 0, then optionally
-    /// a point and digits, then optionally `e` or `E`, an optional sign, and digits. There are at
-    /// most [`MOST_DIGITS`] digits before the point, at most [`MOST_DIGITS`] digits after it, and
-    /// at most [`MOST_EXPONENT_DIGITS`] digits in the exponent.
+    /// A number has these parts, in this order:
+    ///
+    /// - Optionally `-`.
+    /// - The integer part: `0`, or up to [`MOST_DIGITS`] digits that don't begin with 0.
+    /// - Optionally a point and 1 to [`MOST_DIGITS`] digits.
+    /// - Optionally `e` or `E`, optionally `+` or `-`, and 1 to [`MOST_EXPONENT_DIGITS`] digits.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Number::next")
     }
 
-    /// Returns whether the bytes so far are a complete number. The number may still continue: only
-    /// the next byte decides that.
+    /// Returns whether the bytes so far are a complete number. Even a complete number may continue:
+    /// only the next byte decides that.
     #[must_use]
     pub fn is_complete(self) -> bool {
         todo!("week3-day7 task 1: Number::is_complete")

@@ -19,7 +19,7 @@ pub struct TokenTrie {
 /// A node of a [`TokenTrie`]. It represents a prefix of one or more texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// For each byte that may follow the prefix: the byte, and the node of the longer prefix.
+    /// Each byte that may follow the prefix, with the node of the longer prefix.
     pub children: Vec<(u8, NodeId)>,
     /// The tokens whose whole text is the prefix. Several tokens may have the same text.
     pub tokens: Vec<u32>,
@@ -29,9 +29,9 @@ impl TokenTrie {
     /// The root, which represents the empty prefix.
     pub const ROOT: NodeId = 0;
 
-    /// Creates the tree for `texts`, which holds each token's text in the order of the tokens' ids.
-    /// Leaves out tokens with an empty text, such as those that end an answer, begin a turn or pad
-    /// the vocabulary.
+    /// Creates the tree of `texts`. Entry `i` of `texts` is the text of token `i`. Leaves out
+    /// tokens with an empty text, such as those that end an answer, begin a turn or pad the
+    /// vocabulary.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -59,7 +59,7 @@ impl TokenTrie {
         &self.nodes[id]
     }
 
-    /// Returns the child of node `id` for `byte`, or `None` if there is no such child.
+    /// Returns the child of node `id` for `byte`, or `None` if the node has no such child.
     #[must_use]
     pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
         let children = &self.nodes[id].children;
@@ -71,9 +71,9 @@ impl TokenTrie {
         todo!("week3-day7 task 3: TokenTrie::insert")
     }
 
-    /// Calls `each(token, next)` for every token whose whole text may follow `state`, in any order.
-    /// `next` is the state after that token. Queries the grammar once for each prefix, however many
-    /// tokens share it. Does not query it for prefixes that continue an impossible prefix.
+    /// Calls `each(token, next)` for every token whose whole text may follow `state`. `next` is the
+    /// state after that token. The order of the calls doesn't matter. Queries the grammar only once
+    /// for a prefix that several tokens share. Does not continue a prefix that the grammar rejects.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

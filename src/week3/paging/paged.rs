@@ -34,8 +34,8 @@ pub struct PagedCache {
     keys: Numbers,
     /// The values of all pages, `[layers, H, pages, page_len, D]`.
     values: Numbers,
-    /// `[sequences]`, the block table of each sequence. Page `i` of a table holds the sequence's
-    /// positions from `i · page_len` on.
+    /// `[sequences]`, the block table of each sequence. Page `i` of a table begins with the
+    /// sequence's position `i · page_len`.
     tables: Vec<Vec<Page>>,
     /// `[sequences]`, how many positions of each sequence have been written in every layer.
     lengths: Vec<usize>,
@@ -52,11 +52,11 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// Writes the keys and values of a position. If the position isn't reserved yet, reserves it
-    /// first.
+    /// Writes the keys and values of a position. First reserves the position if it isn't reserved
+    /// yet, and copies its page if the page is shared.
     ///
     /// # Panics
-    /// If the position has to be reserved and no page is free. Also in the cases that
+    /// If the position needs a new page or a copy, and no page is free. Also in the cases that
     /// [`KvCache::write`] lists.
     fn write(
         &mut self,
@@ -102,9 +102,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Keeps the first `len` positions of a sequence. Releases every page that holds none of these
-    /// positions, even if it was only reserved. Releases the pages in the order of their positions,
-    /// so that the next sequence gets them in the same order.
+    /// Keeps the first `len` positions of a sequence. Releases all pages that hold none of these
+    /// positions, including pages that were only reserved. Releases the pages in the order of their
+    /// positions, so that the next sequence gets them in the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -126,13 +126,14 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Reserves the first `len` positions of a sequence, and returns whether that was possible.
-    /// Afterwards, each of these positions has a page. If a page holds a new position (one from the
-    /// sequence's length on), the sequence is the page's only owner. Shared pages are copied
-    /// first, then new pages are allocated.
+    /// Afterwards, each of these positions has a page. New positions begin at the sequence's
+    /// length. A page that holds a new position has only this sequence as its owner. Shared pages
+    /// are copied first, then new pages are allocated.
     ///
-    /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
-    /// too few free pages for the copies and the new pages, or `len` is beyond the capacity,
-    /// changes nothing and returns false.
+    /// - If the sequence already has `len` positions, does nothing and returns true.
+    /// - If `len` is beyond the capacity, changes nothing and returns false.
+    /// - If too few pages are free for the copies and the new pages, changes nothing and returns
+    ///   false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day3 task 2: PagedCache::reserve")
     }
@@ -197,7 +198,7 @@ impl PagedCache {
         (&mut self.pool, &self.tables[sequence])
     }
 
-    /// Attaches the full pages `pages` to an empty sequence, which becomes an owner of each page.
+    /// Attaches full pages to an empty sequence. The sequence takes over the handles in `pages`.
     ///
     /// # Panics
     /// If the sequence already has pages.
@@ -222,9 +223,9 @@ impl PagedCache {
     }
 
     /// Shares all positions of the sequence `from` with the empty sequence `to`, without copying
-    /// them. Every page that holds some of these positions gets one more owner, including the last
-    /// page, which may be only partly full. The first sequence that writes into a shared page gets
-    /// its own copy.
+    /// them. Every page that holds some of these positions gets one more owner. This includes the
+    /// last page, which may be only partly full. The first sequence that writes into a shared page
+    /// gets its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -232,8 +233,8 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Replaces page `i` of a sequence with a copy, which has the page's keys and values of all
-    /// layers and heads. Counts the copy in `copied`. The page's other owners keep the original.
+    /// Replaces page `i` of a sequence with a copy of the page's keys and values in all layers and
+    /// heads. Counts the copy in `copied`. The page's other owners keep the original.
     ///
     /// # Panics
     /// If no page is free.
@@ -241,22 +242,22 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::copy_page")
     }
 
-    /// Copies page `i` of a sequence if it has other owners, so that the sequence can write to it.
+    /// Makes page `i` of a sequence writable: copies the page if it has other owners.
     fn make_writable(&mut self, sequence: usize, i: usize) {
         if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
             self.copy_page(sequence, i);
         }
     }
 
-    /// Provided. Returns how many of a sequence's pages in the range `pages` have more than one
-    /// owner. The range may go beyond the sequence's last page.
+    /// Provided. Returns how many of a sequence's pages have more than one owner. Counts only the
+    /// pages in the range `pages`, which may go beyond the sequence's last page.
     pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of a sequence's `positions`, for one layer and head. The run ends
-    /// where the first position's page ends, or where `positions` ends, if that is earlier.
+    /// Returns the first run of a sequence's `positions`, for one layer and head. The run ends with
+    /// the first position's page, or with `positions` if that is earlier.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.
@@ -271,8 +272,8 @@ impl PagedCache {
     }
 
     /// Prefetches a head's keys and values in page `i + 1` of a sequence, if the sequence has that
-    /// page. They are read right after page `i`. The processor can predict their address only if
-    /// the two pages have consecutive numbers in the pool.
+    /// page. Page `i + 1` is read right after page `i`. The processor can predict its address only
+    /// if the two pages have consecutive numbers in the pool.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -284,7 +285,7 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Returns the index in [`Numbers`] at which a page's part for one layer and head begins.
+    /// Returns where a page's part for one layer and head begins, as an index in [`Numbers`].
     /// `page` is the page's number in the pool.
     ///
     /// # Panics
@@ -294,7 +295,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements in one page's keys, which equals the number in its values.
+/// Returns the number of elements in one page's keys. The page's values have the same number.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

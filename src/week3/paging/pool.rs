@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 
-/// One owner's handle to a page of a [`BlockPool`]. It can't be copied or cloned: a second owner
-/// gets a handle from [`BlockPool::retain`], and [`BlockPool::release`] consumes a handle. So code
-/// that releases a page twice, or uses it after releasing it, does not compile.
+/// One owner's handle to a page of a [`BlockPool`]. A handle can't be copied or cloned. A second
+/// owner gets a handle from [`BlockPool::retain`], and [`BlockPool::release`] consumes a handle. So
+/// code that releases a page twice, or uses it after releasing it, does not compile.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a page whose handle is lost is never free again: release it"]
 pub struct Page(usize);

@@ -16,10 +16,10 @@ pub fn hash_page(before: u64, tokens: &[u32]) -> u64 {
     todo!("week3-day5 task 1: hash_page")
 }
 
-/// Returns the names of a text's full pages, each of which has `page_len` tokens. `hash` computes a
-/// page's name from the page's tokens and the previous page's name (for the first page, the model's
-/// `fingerprint`). So a name depends on all tokens up to the end of its page. A partial page at the
-/// end of the text has no name.
+/// Returns the names of a text's full pages. A full page has `page_len` tokens. `hash` computes a
+/// page's name from the previous page's name and the page's tokens. For the first page, the model's
+/// `fingerprint` replaces the previous name. So a name depends on all tokens up to the end of its
+/// page. A partial page at the end of the text has no name.
 #[must_use]
 pub fn chain(fingerprint: u64, tokens: &[u32], page_len: usize, hash: HashPage) -> Vec<u64> {
     todo!("week3-day5 task 1: chain")

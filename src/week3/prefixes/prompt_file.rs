@@ -105,16 +105,17 @@ impl PromptKey {
         }
     }
 
-    /// Returns the size in bytes of one head's keys for `n` positions. Its values have the same
-    /// size.
+    /// Returns the size in bytes of one head's keys for `n` positions. The head's values have the
+    /// same size.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
 }
 
-/// Encodes the keys and values of a sequence's first positions as a prompt file. `tokens` are the
+/// Encodes the keys and values of a sequence's first positions as a prompt file. `tokens` holds the
 /// tokens at these positions. `key` must describe the cache: for each position, the cache's runs
-/// hold `key.head_dim` elements of type `key.cache_type`. In a q8_0 cache, these are f32 words.
+/// hold `key.head_dim` elements of type `key.cache_type`. In a q8_0 cache, the elements are f32
+/// words.
 ///
 /// # Panics
 /// If the sequence has fewer positions than `tokens`.
@@ -146,7 +147,7 @@ pub struct Prompt<'a> {
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ.
 /// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's.
 /// - `bytes` and the header's number of tokens (for example `6 tokens`), if the file's length does
-///   not match this number.
+///   not fit this number.
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
@@ -154,7 +155,7 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 
 impl Prompt<'_> {
     /// Returns how many of the file's positions can be used for the text `tokens`. This is the
-    /// length of the common prefix, not counting the text's last token.
+    /// length of the common prefix, but the text's last token never counts.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 4: Prompt::in_common")
@@ -170,14 +171,14 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::restore")
     }
 
-    /// Reads a head's key at a position into `out [D]`. If `values` is true, reads the value there.
+    /// Reads a head's key (or value, if `values` is true) at a position into `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         todo!("week3-day5 task 4: Prompt::read")
     }
 }
 
-/// Provided. Writes `bytes` to a temporary file, then renames it to `path`. So at any moment `path`
-/// is the old file, the new file, or no file if there was none before.
+/// Provided. Writes `bytes` to a temporary file, then renames it to `path`. So `path` never holds
+/// an incomplete file. Until the rename, `path` is the old file, if there was one.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -195,8 +196,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     written().with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-/// Provided. Maps a file into memory, checks it, and passes its contents to `use_it`. Returns
-/// `None` if there is no such file.
+/// Provided. Maps a file into memory, checks it, and passes its contents to `use_it`. Returns the
+/// result of `use_it`, or `None` if there is no such file.
 ///
 /// # Errors
 /// If the file cannot be read, or [`decode`] rejects it. The message begins with the file's name.
@@ -214,11 +215,11 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Compares the fingerprints of the file `bytes` and `key` to find out whether only one
-/// of the two is for a q8_0 cache.
+/// Provided. Finds out from the fingerprints of the file `bytes` and of `key` whether only one of
+/// them is for a q8_0 cache.
 ///
 /// # Errors
-/// If only one of them is, that is, if the XOR of the two fingerprints is [`Q8_0`].
+/// If the XOR of the two fingerprints is [`Q8_0`]. Then only one of them is for a q8_0 cache.
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
     let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())
@@ -251,8 +252,8 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. Returns a number that identifies `model` and how it is run, which `how` describes. The
-/// number changes if any weight changes.
+/// Provided. Returns a number that identifies `model` and the way it is run. `how` describes this
+/// way. The number changes if any weight changes.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

@@ -30,8 +30,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Creates a scheduler that reserves an eighth of the budget, and at least one row, for
-    /// prompts.
+    /// Creates a scheduler that reserves an eighth of the budget for prompts, but at least one row.
     ///
     /// # Panics
     /// If the budget is less than 2, because then prompts or answers would never make progress.
@@ -66,8 +65,8 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 1: share_prompts")
 }
 
-/// Gives one row to each of the decoding requests that have waited longest, at most `rows` of them.
-/// Of requests that have waited equally long, the oldest comes first. Doesn't change the shares of
+/// Gives one row each to at most `rows` decoding requests: those that have waited longest. Among
+/// requests that have waited equally long, the oldest comes first. Doesn't change the shares of
 /// other requests.
 ///
 /// After the step, a request that got no row has waited longer than the requests that got a row. So

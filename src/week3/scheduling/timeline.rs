@@ -35,7 +35,7 @@ pub struct Record {
     pub last_token: Option<Moment>,
     /// When the request ended.
     pub finished: Option<Moment>,
-    /// The maximum number of steps, and of rows, between two consecutive tokens.
+    /// The maximum number of steps and the maximum number of rows between two consecutive tokens.
     pub longest_gap: Moment,
 }
 

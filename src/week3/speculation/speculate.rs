@@ -69,17 +69,17 @@ impl<D: Drafter> Speculation<D> {
         self.counts
     }
 
-    /// Runs one pass of the session's model, and appends at least one token to the text, at most
-    /// `room`. `room` is 1 or more. The pass has a row for each token of the text that the session
-    /// has not computed, and a row for each draft. Afterwards, the session holds exactly the text
-    /// without its last token.
+    /// Runs one pass of the session's model, and appends 1 to `room` tokens to `text`. `room` is at
+    /// least 1. The pass has a row for each token of the text that the session has not computed,
+    /// and a row for each draft. Afterwards, the session holds exactly the text without its last
+    /// token.
     ///
-    /// `chunk` is the maximum number of rows of a prompt in one pass. A longer prompt takes several
+    /// `chunk` is the maximum number of prompt rows in one pass. A longer prompt takes several
     /// passes.
     ///
     /// # Errors
     /// If the text is empty or longer than the session's context, or the drafter fails. Also if a
-    /// logit is NaN or infinite, in the row of the text's last token or in the row of any draft.
+    /// logit in the row of the text's last token or of any draft is NaN or infinite.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

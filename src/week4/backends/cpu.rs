@@ -59,13 +59,13 @@ impl Cpu {
     /// Returns the range of bytes that `place` covers within its buffer.
     ///
     /// # Errors
-    /// If there is no such buffer, or the place extends past the end of its memory. The size of a
-    /// buffer's memory is the requested size, rounded up to a multiple of 4 bytes.
+    /// If there is no such buffer, or the place extends past the end of its memory. The memory of
+    /// an allocated buffer has the requested size, rounded up to a multiple of 4 bytes.
     fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
         todo!("week4-day4 task 1: Cpu::range")
     }
 
-    /// Returns `place` as a range of f32 elements of its buffer, as long as node `id`'s result.
+    /// Returns the range of f32 elements that node `id`'s result occupies in the buffer of `place`.
     fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
         let range = self.range(place)?;
         let (len, expected) = (range.len() / 4, graph.layout(id).elements());

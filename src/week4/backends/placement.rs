@@ -20,8 +20,9 @@ pub struct Wishes {
     pub cache: Option<usize>,
 }
 
-/// Decides for each node in `order` whether a certain backend must compute it. Returns that
-/// backend, `[nodes of the graph]`, or `None` if the choice is open. Leaves and views have `None`.
+/// Decides for each node in `order` whether a particular backend must compute it. Returns
+/// `[nodes of the graph]`: the number of that backend, or `None` if the choice is open. Leaves and
+/// views have `None`.
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads an [`Op::Weight`], directly or through views, is computed by the weight's
@@ -36,9 +37,9 @@ pub struct Wishes {
 ///
 /// # Errors
 /// If no backend supports a node. Also if no single backend supports all `store` and `attend`
-/// nodes. In this second case, go through these nodes in order, and rule out the backends that
-/// don't support each one. The error names the node that rules out the last backend. Either error
-/// is one line that names the node, its operation, what it reads, and the backends.
+/// nodes. In this second case, go through these nodes in order. For each node, rule out the
+/// backends that don't support it. The error names the node that rules out the last backend. Either
+/// error is one line that names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

@@ -9,9 +9,9 @@ pub const TILE: u32 = 16;
 
 /// Returns WGSL source to append to `BINDINGS`, `READING` and the functions of one format, all from
 /// [`mat_vec`](super::mat_vec). The source is `main`, with 16 × 16 threads per workgroup. A
-/// workgroup computes one tile of results: 16 rows from row `16 · group.x` on, and 16 columns from
-/// column `16 · group.y` on. (Tiles at the edges may have fewer rows or columns.) The workgroup
-/// unpacks each element of the tile's rows once, into memory that its threads share.
+/// workgroup computes one tile of results, 16 rows by 16 columns. The tile begins at row
+/// `16 · group.x` and column `16 · group.y`. (Tiles at the edges may have fewer rows or columns.)
+/// The workgroup unpacks each weight of the tile's rows once, into memory that its threads share.
 #[must_use]
 pub fn mat_mat() -> &'static str {
     todo!("week4-day5 task 4: mat_mat")

@@ -50,10 +50,10 @@ pub fn q4_0() -> &'static str {
 
 /// Returns WGSL source to append to [`BINDINGS`], [`READING`] and a format's functions: `main`,
 /// with 64 threads per workgroup. A workgroup computes `result[column, row]`, the dot product of
-/// one row of weights and one column of `x`. Along `z`, the grid has one workgroup for each column.
-/// Along `x` and `y`, it has one for each row of weights. These may form several rows of the grid,
-/// and there may be more of them than `sizes.rows`. A row of weights has `sizes.k / 32` blocks.
-/// Each block is read once for each column.
+/// one row of weights and one column of `x`. Its index along the grid's `z` axis is the column. For
+/// each column, the grid has a workgroup for every row of weights. These workgroups may form
+/// several rows of the grid, along `x` and `y`, and there may be more of them than `sizes.rows`. A
+/// row of weights has `sizes.k / 32` blocks. Each block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     todo!("week4-day5 task 3: mat_vec")

@@ -51,7 +51,7 @@ fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: dense_mlp")
 }
 
-/// Adds the nodes of a linear layer: `x · weightᵀ + bias`, or `x · weightᵀ` without a bias.
+/// Adds the nodes of a linear layer: `x · weightᵀ + bias`. Some layers have no bias.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: linear_node")
 }

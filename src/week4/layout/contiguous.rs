@@ -11,9 +11,9 @@ use super::{
 };
 
 impl Layout {
-    /// Returns whether the elements are stored one after the other without a gap, in an order in
-    /// which the index along axis 0 changes fastest. The stride of an axis with a single element
-    /// (on axis 0, a single block) does not matter.
+    /// Returns whether the elements are stored one after the other without a gap, with the index
+    /// along axis 0 changing fastest. The stride of an axis does not matter if the axis has a
+    /// single element (for axis 0, a single block).
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         todo!("week4-day1 task 3: Layout::is_contiguous")
@@ -25,14 +25,14 @@ impl Layout {
         todo!("week4-day1 task 3: Layout::has_whole_rows")
     }
 
-    /// Returns the layout of a view of this tensor with the sizes `sizes`. The view has the same
-    /// elements, in the same order and at the same bytes.
+    /// Returns the layout of a view of this tensor that has the sizes in `sizes`. The view has the
+    /// same elements, in the same order and at the same bytes.
     ///
     /// # Errors
     /// - If [`Layout::new`] returns an error.
     /// - If `sizes` has a different number of elements. The message names this tensor's sizes and
     ///   `sizes`.
-    /// - If this tensor is not contiguous. The message says so, and also names both sizes.
+    /// - If this tensor is not contiguous. The message says so, and names the same sizes.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 3: Layout::reshape")
     }

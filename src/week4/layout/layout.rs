@@ -29,14 +29,16 @@ pub struct Layout {
 
 impl Layout {
     /// Returns the layout of a tensor with `sizes[i]` elements along axis `i`. The elements are
-    /// stored one after the other from byte 0 on, without a gap. Axes that `sizes` leaves out have
-    /// one element.
+    /// stored one after the other without a gap, and the first is at byte 0. An axis that `sizes`
+    /// leaves out has one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`] axes, or an axis has no elements. Also if a row is not a
-    /// whole number of blocks, or the number of bytes does not fit into a `usize`. The message
-    /// names `sizes`. For a row that is not a whole number of blocks, the message also names the
-    /// type and the number of elements in a block of that type.
+    /// All messages name `sizes`.
+    ///
+    /// - If there are more than [`AXES`] axes, or an axis has no elements.
+    /// - If a row is not a whole number of blocks. The message also names the type and the number
+    ///   of elements in a block of that type.
+    /// - If the number of bytes does not fit into a `usize`.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }
@@ -49,8 +51,8 @@ impl Layout {
         todo!("week4-day1 task 1: Layout::from_torch")
     }
 
-    /// Returns the byte at which the element with the index `index` begins. If elements are stored
-    /// in blocks, returns the byte at which the element's block begins.
+    /// Returns the byte at which the element at `index` begins. If elements are stored in blocks,
+    /// returns the byte at which the element's block begins.
     ///
     /// # Panics
     /// If `index` is out of range along an axis.

@@ -33,9 +33,11 @@ impl Layout {
     /// becomes axis `axes[i]` of the result.
     ///
     /// # Errors
-    /// If `axes` does not name each axis once, or if it moves axis 0 of a tensor that is stored in
-    /// blocks of several elements. The message names `axes`. For a tensor in blocks, it also names
-    /// the type.
+    /// All messages name `axes`.
+    ///
+    /// - If `axes` does not name each axis once.
+    /// - If `axes` moves axis 0 of a tensor in blocks of several elements. The message names its
+    ///   type.
     pub fn permute(&self, axes: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::permute")
     }

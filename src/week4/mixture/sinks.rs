@@ -25,8 +25,8 @@ pub fn begin(sink: f32) -> OnlineSoftmax {
     todo!("week4-day6 task 3: begin")
 }
 
-/// Computes attention in one pass for the query heads that share one key and value head, like week
-/// 2's `attend_streaming`. Head `g` has the sink `sinks[g]`.
+/// Computes attention in one pass, like week 2's `attend_streaming`, for the query heads that share
+/// one key and value head. Head `g` has the sink `sinks[g]`.
 ///
 /// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that the
 /// queries may see, in order. A score is `scale · q·k`. The sink is not scaled.

@@ -8,15 +8,16 @@ use std::{collections::VecDeque, ops::Range};
 
 use crate::week3::pool::{BlockPool, Page};
 
-/// Returns the positions that the row at `position` sees: all positions up to and including its
-/// own, or only the last `window` of them.
+/// Returns the positions that the row at `position` sees. Without a window, these are all positions
+/// up to and including its own. With a window, they are only the last `window` of these.
 #[must_use]
 pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     todo!("week4-day6 task 4: visible")
 }
 
-/// Returns how many pages at the start of a sequence are no longer needed: the row at `next` and
-/// all later rows see no position in these pages. A page holds `page_len` positions.
+/// Returns how many pages at the start of a sequence are no longer needed. A page is not needed if
+/// the row at `next` and all later rows see none of its positions. Each page holds `page_len`
+/// positions.
 #[must_use]
 pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
     todo!("week4-day6 task 4: pages_out")
@@ -51,7 +52,7 @@ impl PageTable {
     }
 
     /// Allocates pages until `position` has a page. All earlier positions then have pages too,
-    /// except positions whose pages have been returned. Returns false if the pool has no free page.
+    /// unless their pages have been released. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };
@@ -60,9 +61,9 @@ impl PageTable {
         true
     }
 
-    /// Releases to the pool all pages that the row at `next` and all later rows don't need. Does
-    /// nothing if `next` is smaller than in an earlier call, because released pages can't be
-    /// restored.
+    /// Releases pages to the pool: all those that neither the row at `next` nor any later row
+    /// needs. Does nothing if `next` is smaller than in an earlier call, because released pages
+    /// can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }

@@ -37,8 +37,8 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns a lower bound, in bytes, on the size of any plan in which no node overwrites a source:
-/// the largest number of bytes that a single step needs.
+/// Returns the largest number of bytes that a single step needs. This is a lower bound on the size
+/// of any plan in which no node overwrites a source.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     todo!("week4-day3 task 1: lower_bound")

@@ -13,8 +13,8 @@ use super::{
     store::Store,
 };
 
-/// Maximum number of outputs of the MLP's up projection, or of the output head, that are in memory
-/// at once.
+/// Maximum number of outputs in memory at once, for the MLP's up projection and for the output
+/// head.
 pub const OUTPUTS: usize = 128;
 
 /// Keys and values of one layer as int8, with a scale for each head of each position.

@@ -13,11 +13,12 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, transpose},
 };
 
-/// Computes softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, without overflow. The shape stays
-/// the same.
+/// Computes softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`. It must not overflow. The shape
+/// stays the same.
 ///
-/// If a row is all `−inf`, its result is all zeros. If a row contains a NaN, its result must also
-/// contain a NaN, even if all other elements are `−inf`.
+/// - If a row contains only `−inf`, its result is all zeros.
+/// - If a row contains a NaN, its result must contain a NaN, even if all its other elements are
+///   `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
@@ -38,14 +39,14 @@ pub fn softmax(x: &Tensor) -> Tensor {
     // END SOLUTION
 }
 
-/// Computes `x · weightᵀ + bias`: output `o` is the dot product of the input and row `o` of the
-/// weight, plus `bias[o]`.
+/// Computes `x · weightᵀ + bias`. Output `o` is the dot product of the input and row `o` of
+/// `weight`, plus `bias[o]`.
 ///
-/// `x [..., in]` with at least two axes, `weight [out, in]`, `bias [out]` → `[..., out]`.
+/// `x [..., in]`, `weight [out, in]`, `bias [out]` → `[..., out]`. `x` has at least two axes.
 /// Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics
-/// If the last axis of `x` is not `in`, or `x` has only one axis.
+/// If the last axis of `x` does not have size `in`, or `x` has only one axis.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
     // SOLUTION week1-day1 task 1
     let y = matmul(x, transpose(weight));
@@ -58,9 +59,9 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 
 /// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, with any number of leading
-/// axes. `scale` defaults to `1/√D`. `mask` is added to the scores `q · kᵀ · scale` and broadcasts
-/// to `[..., L, S]`: 0 keeps a key, `−inf` removes it.
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`. The number of leading axes is
+/// free. `scale` defaults to `1/√D`. `mask` broadcasts to `[..., L, S]` and is added to the scores
+/// `q · kᵀ · scale`. A mask entry of 0 keeps a key, and `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(
@@ -83,8 +84,8 @@ pub fn scaled_dot_product_attention(
     // END SOLUTION
 }
 
-/// Multi-head attention: query, key and value projections, attention in `n_heads` independent heads
-/// of size `D`, and an output projection. No projection has a bias.
+/// A multi-head attention layer. It projects queries, keys and values, attends in `n_heads`
+/// independent heads of size `D`, and projects the merged heads. No projection has a bias.
 pub struct MultiHeadAttention {
     /// Number of heads, `H`.
     pub n_heads: usize,
@@ -100,8 +101,8 @@ pub struct MultiHeadAttention {
 
 impl MultiHeadAttention {
     /// Computes attention: `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
-    /// `mask` broadcasts to `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj`
-    /// divided by `n_heads`. It may differ from `E / H`.
+    /// `mask` broadcasts to `[B, H, L, S]`. `q_proj` has `H·D` rows. This determines the head size
+    /// `D`, which may differ from `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,
@@ -135,7 +136,7 @@ pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     // END SOLUTION
 }
 
-/// Merges heads: `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
+/// Merges heads: `[B, H, L, D]` → `[B, L, H·D]`. This is the inverse of [`split_heads`].
 pub fn merge_heads(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 3
     let [b, h, l, d] = *x.shape() else {

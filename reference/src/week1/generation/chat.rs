@@ -4,9 +4,9 @@
 
 use tiny_llm_formats::chat::Message;
 
-/// Formats the messages as ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With
-/// `add_generation_prompt`, the text ends with `<|im_start|>assistant\n`, so that the model
-/// continues with the assistant's answer.
+/// Formats `messages` as ChatML. Each message becomes `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. If
+/// `add_generation_prompt` is true, appends `<|im_start|>assistant\n`, so that the model continues
+/// with the assistant's answer.
 pub fn chatml(messages: &[Message], add_generation_prompt: bool) -> String {
     // SOLUTION week1-day6 task 4
     let mut text = String::new();

@@ -11,11 +11,11 @@ pub use tiny_llm_formats::FinishReason;
 
 use super::model::Model;
 
-/// Returns the index of the largest of `logits [V]`. If several logits share the largest value,
-/// returns the index of the first one.
+/// Returns the index of the largest logit in `logits [V]`. If several logits share the largest
+/// value, returns the index of the first one.
 ///
 /// # Panics
-/// If there are no logits.
+/// If `logits` is empty.
 pub fn argmax(logits: &[f32]) -> u32 {
     // SOLUTION week1-day6 task 1
     assert!(!logits.is_empty(), "argmax needs at least one logit");
@@ -29,11 +29,11 @@ pub fn argmax(logits: &[f32]) -> u32 {
     // END SOLUTION
 }
 
-/// Returns the logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L`
-/// positions are computed again.
+/// Returns the logits `[V]` of the token that follows `tokens [L]`. Caches nothing: every call
+/// computes all `L` positions again.
 ///
 /// # Panics
-/// If there are no tokens, or [`Model::forward`] cannot run on them.
+/// If `tokens` is empty, or [`Model::forward`] panics.
 pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
     // SOLUTION week1-day6 task 1
     let batch = Array2::from_shape_vec((1, tokens.len()), tokens.to_vec()).expect("one row");
@@ -55,17 +55,18 @@ pub struct Limits {
 
 /// Extends `prompt` token by token.
 ///
-/// - `next_logits(tokens)` runs once per step. It returns the logits `[V]` of the token that
-///   follows `tokens`, which are the prompt and all new tokens so far.
+/// - `next_logits(tokens)` runs once per step. `tokens` holds the prompt and all new tokens so far.
+///   The result is the logits `[V]` of the token that follows.
 /// - `choose(logits, tokens)` runs once per step and picks the next token.
-/// - `on_token` receives every new token as soon as it is chosen, but never a stop token. If it
-///   returns `Break`, the generation ends with [`FinishReason::Interrupted`].
+/// - `on_token` receives every new token as soon as it is chosen, but never a stop token. If
+///   `on_token` returns `Break`, the generation ends with [`FinishReason::Interrupted`].
 ///
-/// Limits are checked before the model runs, first `max_new_tokens`, then `context`. So a limit
-/// that is already reached costs no forward pass.
+/// Before each step, checks `max_new_tokens` and then `context`. So a limit that is already reached
+/// costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty, or longer than `limits.context` (the message then names both lengths).
+/// - If `prompt` is empty.
+/// - If `prompt` is longer than `limits.context`. The message names both lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
     prompt: &[u32],

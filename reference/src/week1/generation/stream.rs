@@ -6,16 +6,17 @@
 
 /// Turns the bytes of successive tokens into text.
 ///
-/// All texts that its methods return, concatenated, equal `String::from_utf8_lossy` of all bytes.
+/// Its methods return the text in pieces. Together, the pieces equal `String::from_utf8_lossy` of
+/// all bytes.
 #[derive(Debug, Default)]
 pub struct TextStream {
-    /// The first bytes of a character whose other bytes haven't arrived yet.
+    /// The first bytes of a character that is still incomplete.
     pending: Vec<u8>,
 }
 
 impl TextStream {
-    /// Receives the bytes of the next token and returns all text that is now complete. Holds back
-    /// an incomplete character at the end until its other bytes arrive. Returns U+FFFD in place of
+    /// Receives the bytes of the next token and returns all text that is now complete. If the last
+    /// character is incomplete, holds it back until its other bytes arrive. Returns U+FFFD for
     /// bytes that cannot become a character.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
@@ -46,8 +47,8 @@ impl TextStream {
         // END SOLUTION
     }
 
-    /// Returns the rest of the text after the last token. Bytes that are still held back are
-    /// replaced by U+FFFD, because their character is incomplete.
+    /// Ends the text once the last token has arrived, and returns the rest. If bytes are still held
+    /// back, their character is incomplete, so returns U+FFFD for them.
     pub fn finish(&mut self) -> String {
         // SOLUTION week1-day6 task 3
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()

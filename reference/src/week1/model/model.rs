@@ -27,11 +27,11 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Embeds `tokens [B, L]` → `[B, L, E]`: vector `[b, l]` of the result is row `tokens[b, l]` of
-    /// the table.
+    /// Embeds tokens: `tokens [B, L]` → `[B, L, E]`. Vector `[b, l]` of the result is row
+    /// `tokens[b, l]` of the table.
     ///
     /// # Panics
-    /// If a token is not below `V`.
+    /// If a token is `V` or greater.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         // SOLUTION week1-day5 task 1
         let (b, l) = tokens.dim();
@@ -41,7 +41,7 @@ impl Embedding {
     }
 
     /// Applies the table as a tied output head: `x [..., E]` → logits `[..., V]`. A token's logit
-    /// is the dot product of `x` and the token's row.
+    /// is the dot product of a vector in `x` and the token's row in the table.
     pub fn as_output(&self, x: &Tensor) -> Tensor {
         // SOLUTION week1-day5 task 1
         linear(x, &self.weight, None)
@@ -73,14 +73,14 @@ impl TransformerBlock {
 }
 
 /// Length of the longest sequence that week 1 supports, in tokens. For each new token, the model
-/// computes all `L` positions of the sequence again, and each layer's attention scores have
-/// `H_q · L · L` elements. So the 131,072 positions of some checkpoints are far out of reach.
+/// computes all `L` positions again. Each layer's attention scores have `H_q · L · L` elements. So
+/// the 131,072 positions of some checkpoints are far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
 pub struct Model {
-    /// The settings in the checkpoint's `config.json`, except that [`Model::build`] limits
-    /// `max_positions` to [`MAX_CONTEXT`].
+    /// The settings in the checkpoint's `config.json`. Only `max_positions` may differ:
+    /// [`Model::build`] limits it to [`MAX_CONTEXT`].
     pub config: ModelConfig,
     /// Token embedding. It is also the output head if `lm_head` is `None`.
     pub embedding: Embedding,
@@ -97,8 +97,8 @@ impl Model {
     /// the token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
-    /// If a token is not below `V`, or `L` exceeds [`Model::context`]. Call [`Model::check`] first
-    /// to get an error instead of a panic.
+    /// If a token is `V` or greater, or `L` exceeds [`Model::context`]. In these cases,
+    /// [`Model::check`] returns an error instead.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         // SOLUTION week1-day5 task 3
         let length = tokens.ncols();
@@ -115,16 +115,16 @@ impl Model {
         // END SOLUTION
     }
 
-    /// Returns the maximum length of a sequence for [`Model::forward`], in tokens.
+    /// Returns the length of the longest sequence that [`Model::forward`] supports, in tokens.
     pub fn context(&self) -> usize {
         self.config.max_positions
     }
 
-    /// Checks that [`Model::forward`] can run on these tokens.
+    /// Checks that [`Model::forward`] can run on `tokens`.
     ///
     /// # Errors
-    /// If there are no tokens, if there are more than [`Model::context`], or if a token is not
-    /// below `V`.
+    /// - If `tokens` is empty or longer than [`Model::context`].
+    /// - If a token is `V` or greater.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
         check_prompt(tokens, self.context(), self.config.vocab_size)
     }

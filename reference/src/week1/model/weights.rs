@@ -18,8 +18,8 @@ use super::model::Model;
 /// upper half of an f32, and an f16 is an IEEE half-precision number.
 ///
 /// # Errors
-/// If the type is not f32, bf16 or f16. The message names the tensor, its type and the types that
-/// are supported.
+/// If the type is not f32, bf16 or f16. The message names the tensor, its type and the supported
+/// types.
 pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
     // SOLUTION week1-day5 task 4
     let values = match stored.dtype {
@@ -65,12 +65,13 @@ fn f16_to_f32(bits: u16) -> f32 {
 }
 // END SOLUTION
 
-/// Loads a model from a Hugging Face folder, which has a `config.json` and one or more safetensors
-/// files.
+/// Loads a model from a Hugging Face folder. Such a folder has a `config.json` and one or more
+/// safetensors files.
 ///
 /// # Errors
-/// If the folder or a file is missing or malformed, if a tensor is missing or does not have the
-/// shape that the configuration requires, or if [`to_f32`] does not support a tensor's type.
+/// - If the folder or a file is missing or malformed.
+/// - If a tensor is missing, or its shape is not the one that the configuration requires.
+/// - If [`to_f32`] does not support a tensor's type.
 pub fn load_model(folder: &Path) -> Result<Model> {
     // SOLUTION week1-day5 task 4
     let config = ModelConfig::from_folder(folder)?;

@@ -17,11 +17,11 @@ pub struct RmsNorm {
 }
 
 impl RmsNorm {
-    /// Normalises `x [..., E]` → the same shape. `x` is not changed: the residual connection still
-    /// needs it.
+    /// Normalises `x`: `[..., E]` → the same shape. Leaves `x` unchanged, because the residual
+    /// connection still needs it.
     ///
     /// # Panics
-    /// If the last axis of `x` is not `E`.
+    /// If the last axis of `x` does not have size `E`.
     pub fn forward(&self, x: &Tensor) -> Tensor {
         // SOLUTION week1-day4 task 1
         assert_eq!(

@@ -14,8 +14,8 @@ use super::{attention::softmax, generate::argmax};
 
 pub use tiny_llm_formats::request::SamplerOptions;
 
-/// Divides the logits by `temperature`. If `temperature` is 0, keeps only the largest logit (the
-/// first, if several are equal) and sets all others to `−inf`.
+/// Divides the logits by `temperature`. If `temperature` is 0, keeps only the largest logit and
+/// sets all others to `−inf`. If several logits share the largest value, keeps the first one.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // SOLUTION week1-day7 task 1
     if temperature == 0.0 {
@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, those of lower
-/// token ids are kept first. If `k` is 0 or there are at most `k` logits, all logits are kept.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Among equal logits, prefers the
+/// lower token ids. If `k` is 0 or at least `logits.len()`, keeps all logits.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -47,25 +47,27 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 }
 
 // SOLUTION week1-day7 task 2 (helper)
-/// Returns the token ids, sorted from the largest logit to the smallest. The sort is stable, so
-/// equal logits stay in id order.
+/// Returns the token ids, from the largest logit to the smallest. The sort is stable, so equal
+/// logits stay in id order.
 fn descending(logits: &[f32]) -> Vec<usize> {
     let mut ids: Vec<usize> = (0..logits.len()).collect();
     ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
     ids
 }
 
-/// Returns the probabilities of one row of logits: their `softmax`.
+/// Returns the probabilities of one row of logits, `softmax(logits)`.
 fn probabilities(logits: &[f32]) -> Vec<f32> {
     softmax(&tensor(&[logits.len()], logits.to_vec())).into_raw_vec_and_offset().0
 }
 // END SOLUTION
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`, and sets all other logits to `−inf`. Among equally probable tokens, lower ids come
-/// first. The token that brings the sum to `p` is kept too, so at least one token always remains.
-/// If `p ≥ 1`, all tokens are kept. Probabilities are added in f64, because rounding errors add up
-/// over the many thousands of tokens of a vocabulary.
+/// least `p`. Sets all other logits to `−inf`.
+///
+/// - Among equally probable tokens, lower ids come first.
+/// - The token that brings the sum to `p` is kept too, so at least one token always remains.
+/// - If `p ≥ 1`, all tokens are kept.
+/// - The sum is an f64, because rounding errors add up over many thousands of tokens.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -85,8 +87,8 @@ pub fn top_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Keeps the tokens that are at least `p` times as probable as the most probable token, and sets
-/// all other logits to `−inf`. `p` is in `[0, 1]`. If `p` is 0, all tokens are kept.
+/// Keeps the tokens that are at least `p` times as probable as the most probable token. Sets all
+/// other logits to `−inf`. `p` is in `[0, 1]`. If `p` is 0, keeps all tokens.
 ///
 /// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
 pub fn min_p(logits: &mut [f32], p: f32) {
@@ -102,9 +104,9 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Makes every token of `seen` less likely, if `penalty` is above 1. Divides the token's logit by
-/// `penalty` if the logit is positive, and multiplies it by `penalty` if it is negative. A token
-/// that occurs several times is penalised only once. `penalty` is positive, and 1 changes nothing.
+/// Penalises every token in `seen`: divides a positive logit by `penalty`, and multiplies a
+/// negative one by it. A token that occurs several times is penalised only once. `penalty` is
+/// positive. Above 1, it makes these tokens less likely. A penalty of 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -119,7 +121,7 @@ pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
     // END SOLUTION
 }
 
-/// A seeded random number generator, SplitMix64: the same seed gives the same numbers on every
+/// SplitMix64, a seeded random number generator. The same seed gives the same numbers on every
 /// machine.
 ///
 /// Source: Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators".
@@ -134,9 +136,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Adds `0x9e3779b97f4a7c15` to the state and returns a mixed copy `z` of it: `z ^= z >> 30`,
-    /// `z *= 0xbf58476d1ce4e5b9`, `z ^= z >> 27`, `z *= 0x94d049bb133111eb`, `z ^= z >> 31`. All
-    /// arithmetic is modulo 2⁶⁴.
+    /// Adds `0x9e3779b97f4a7c15` to the state. Copies the state to `z`, mixes `z` and returns it:
+    /// `z ^= z >> 30`, `z *= 0xbf58476d1ce4e5b9`, `z ^= z >> 27`, `z *= 0x94d049bb133111eb`,
+    /// `z ^= z >> 31`. All arithmetic is modulo 2⁶⁴.
     pub fn next_u64(&mut self) -> u64 {
         // SOLUTION week1-day7 task 6
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -147,7 +149,7 @@ impl Rng {
         // END SOLUTION
     }
 
-    /// Returns a number that is uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times
+    /// Returns a uniform random number in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times
     /// 2⁻⁵³.
     pub fn uniform(&mut self) -> f64 {
         // SOLUTION week1-day7 task 6
@@ -156,9 +158,10 @@ impl Rng {
     }
 }
 
-/// Adds up the probabilities `softmax(logits)` in the order of token ids. Returns the token whose
-/// probability makes the sum exceed `uniform`, a number in `[0, 1)`. A token with logit `−inf` is
-/// never drawn.
+/// Adds up the probabilities `softmax(logits)` in the order of token ids. Returns the first token
+/// at which the sum exceeds `uniform`. `uniform` is in `[0, 1)`. If rounding keeps the sum at or
+/// below `uniform`, returns the last token whose probability is above 0. Never draws a token with
+/// logit `−inf`.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // SOLUTION week1-day7 task 6
     let mut sum = 0.0;
@@ -178,8 +181,8 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // END SOLUTION
 }
 
-/// A sampler. It applies [`repetition_penalty`], [`apply_temperature`], [`top_k`], [`top_p`] and
-/// [`min_p`] to the logits, in this order, and then draws a token with [`draw`].
+/// Chooses tokens. Applies [`repetition_penalty`], [`apply_temperature`], [`top_k`], [`top_p`] and
+/// [`min_p`] to the logits in this order. Then draws a token with [`draw`].
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Options that shape the distribution of the next token.
@@ -189,8 +192,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Chooses the next token from `logits [V]`. `seen` holds the tokens so far, including the
-    /// prompt.
+    /// Chooses the next token from `logits [V]`. `seen` holds the prompt and all new tokens so far.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         // SOLUTION week1-day7 task 6
         let SamplerOptions {

@@ -20,8 +20,8 @@ use super::{f16_at, put_f16};
 pub const BYTES: usize = 2 + 4 + 16;
 const _: () = assert!(BYTES == TensorType::Q5_0.block_bytes());
 
-/// Decodes the 32 weights of a block: subtract 16 from each integer, and multiply the result, as
-/// f32, by the scale.
+/// Decodes the 32 weights of a block. Converts each integer to f32, subtracts 16, and multiplies
+/// the result by the scale.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // SOLUTION week2-day3 task 3
     let d = f16_at(block, 0);
@@ -34,10 +34,12 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // END SOLUTION
 }
 
-/// Encodes a block of 32 finite weights, as in `Q4_0`, but with one more bit. Let `w` be the weight
-/// with the largest magnitude (the first, if there are several), with its sign. The scale `d` is
-/// `w / −16`. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Then add 16.5, drop the
-/// fraction, and turn 32 into 31. Compute the integers from `d` before it is rounded to f16.
+/// Encodes a block of 32 finite weights, as in `Q4_0`, but with one more bit:
+///
+/// 1. Find `w`, the first of the weights with the largest magnitude. Keep its sign.
+/// 2. The scale is `d = w / −16`.
+/// 3. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Add 16.5, drop the fraction, and turn
+///    32 into 31. Compute the integers from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 3

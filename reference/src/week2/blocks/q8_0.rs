@@ -18,7 +18,7 @@ use super::{f16_at, put_f16};
 pub const BYTES: usize = 2 + 32;
 const _: () = assert!(BYTES == TensorType::Q8_0.block_bytes());
 
-/// Decodes the 32 weights of a block: multiply each integer, as f32, by the scale.
+/// Decodes the 32 weights of a block. Converts each integer to f32 and multiplies it by the scale.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // SOLUTION week2-day3 task 1
     let d = f16_at(block, 0);
@@ -28,9 +28,11 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // END SOLUTION
 }
 
-/// Encodes a block of 32 finite weights. `d` is the largest magnitude divided by 127. Multiply each
-/// weight by `1 / d`, or by 0 if `d` is 0, and round to the nearest integer, halves away from zero.
-/// `d` is rounded to f16 only when it is stored: compute the integers from the unrounded `d`.
+/// Encodes a block of 32 finite weights:
+///
+/// 1. The scale `d` is the largest magnitude divided by 127.
+/// 2. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Round to the nearest integer, halves
+///    away from zero. Compute the integers from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 1

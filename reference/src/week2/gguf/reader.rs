@@ -8,11 +8,11 @@ use std::fmt::Display;
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::MAGIC;
 
-/// Minimum size of a metadata entry, in bytes: an empty key (8 for its length), a type (4), a value
-/// of one byte.
+/// Minimum size of a metadata entry in bytes: an empty key (8 for its length), a type (4), and a
+/// value (1).
 const METADATA_BYTES: usize = 8 + 4 + 1;
-/// Minimum size of an entry of the tensor table, in bytes: an empty name (8), the number of axes
-/// (4), one axis (8), a type (4), an offset (8).
+/// Minimum size of an entry of the tensor table in bytes: an empty name (8 for its length), the
+/// number of axes (4), one axis (8), a type (4), and an offset (8).
 const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
 /// The bytes of a file, and a position that moves forward as they are read.
@@ -83,8 +83,8 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Reads the next `N` bytes. Convert them with `u16::from_le_bytes` or a similar function,
-    /// because every number in the file is little-endian.
+    /// Reads the next `N` bytes. The caller converts them with `u16::from_le_bytes` or a similar
+    /// function. Every number in the file is little-endian.
     ///
     /// # Errors
     /// The same as for [`Reader::take`].
@@ -110,9 +110,9 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Reads a count (eight bytes), which is the number of items that follow. Each item takes at
-    /// least `bytes_each` bytes, which must be 1 or more. Checks that this many items fit into the
-    /// rest of the file, so that it is safe to allocate memory for them.
+    /// Reads a count (eight bytes), which is the number of items that follow. `bytes_each` is the
+    /// minimum size of an item, and must not be 0. Checks that this many items fit into the rest of
+    /// the file, so that it is safe to allocate memory for them.
     ///
     /// # Errors
     /// If the rest of the file is too short for that many items. The position is then unspecified.
@@ -135,8 +135,8 @@ impl<'a> Reader<'a> {
     /// Reads a string: its byte length (a `u64`), then UTF-8 without a terminating zero.
     ///
     /// # Errors
-    /// If the file is too short, or the bytes are not UTF-8 (the message then says that UTF-8 was
-    /// expected). The position is then unspecified.
+    /// If the file is too short. Also if the bytes are not UTF-8: the message then says that UTF-8
+    /// was expected. After an error, the position is unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         // SOLUTION week2-day2 task 1
         let length = self.count(1, field)?;
@@ -159,8 +159,8 @@ impl<'a> Reader<'a> {
     /// The fields are checked in this order:
     ///
     /// - `magic`: the file is not GGUF. Found: the file's first four characters. Expected: `GGUF`.
-    /// - `version`: the version is neither 2 nor 3. Found: the version, or `big-endian` if swapping
-    ///   its bytes gives 2 or 3. Expected: 2 or 3.
+    /// - `version`: the version is neither 2 nor 3. Found: the version. (A byte-swapped 2 or 3 is
+    ///   reported as `big-endian`.) Expected: 2 or 3.
     /// - `tensors` or `metadata`: the file is too short for this number of entries. Found: the
     ///   number.
     pub fn header(&mut self) -> Result<Header> {
@@ -191,8 +191,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Shortens a name that was read from a file, and escapes it, so that it fits on one line of a
-/// message.
+/// Shortens and escapes a name that was read from a file, so that it fits on one line of a message.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const ENOUGH: usize = 64;

@@ -20,10 +20,11 @@ pub struct Dimensions {
     pub tied: bool,
 }
 
-/// Returns, for each row of a projection in a GGUF file of the Llama family, the index of that row
-/// in the Hugging Face checkpoint. The projection has `rows` rows and `n_heads` heads. Within each
-/// head of the checkpoint, RoPE rotates row `i` of the first half together with row `i` of the
-/// second half. In the GGUF file, these two rows are neighbours.
+/// Maps the rows of a projection in a GGUF file (Llama family) to those of the Hugging Face
+/// checkpoint. Element `r` of the result is the checkpoint index of the file's row `r`. The
+/// projection has `rows` rows and `n_heads` heads. RoPE rotates the rows of a head in pairs. In the
+/// checkpoint, a pair is row `i` of the head's first half and row `i` of its second half. In the
+/// file, the two rows of a pair are neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
@@ -43,8 +44,8 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// Returns the inverse of [`permute_rows_for_interleaved`]: for each row of the Hugging Face
-/// checkpoint, the index of that row in the GGUF file.
+/// Returns the inverse of [`permute_rows_for_interleaved`]. Element `r` of the result is the file
+/// index of the checkpoint's row `r`.
 ///
 /// # Panics
 /// The same as for [`permute_rows_for_interleaved`].
@@ -65,10 +66,10 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// Returns, for each row of a tensor in the GGUF file, the index of that row in a checkpoint of
-/// this configuration. Returns `None` if the rows have the same order in the file and in the
-/// checkpoint. `name` is the tensor's name in the GGUF file, such as `blk.0.attn_q.weight`. A bias
-/// is permuted like the rows of its weight.
+/// Maps the rows of a tensor in the GGUF file to those of a checkpoint with this configuration.
+/// Element `r` of the result is the checkpoint index of the file's row `r`. Returns `None` if both
+/// have the same order. `name` is the tensor's name in the file, such as `blk.0.attn_q.weight`. A
+/// bias is permuted like the rows of its weight.
 ///
 /// # Panics
 /// The same as for [`permute_rows_for_interleaved`].
@@ -87,10 +88,10 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     // END SOLUTION
 }
 
-/// Returns whether a mix of types such as `Q4_K_M` spends more bits on this layer. The result is
-/// true for the first eighth of the layers and for the last eighth. Of the layers between them, it
-/// is true for the third, the sixth, the ninth and so on. Eighths are rounded down: the first
-/// `n / 8` layers, and the layers from `7 · n / 8` on.
+/// Returns whether a mix of types such as `Q4_K_M` uses more bits for this layer. The result is
+/// true for the first `n_layers / 8` layers, and for the layers from index `7 · n_layers / 8` on.
+/// Both divisions round down. Of the layers between these two groups, it is true for the third, the
+/// sixth, the ninth and so on.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     // SOLUTION week2-day4 task 5
@@ -99,10 +100,10 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     // END SOLUTION
 }
 
-/// Returns the type of a matrix in the mix `Q4_K_M`, for rows that are whole blocks. ([`fitting`]
-/// handles other rows.) The type is `Q6_K` for the output head, which may be the embedding (see
-/// [`is_output`]). It is also `Q6_K` for `attn_v` and `ffn_down` in the layers for which
-/// [`use_more_bits`] is true. For everything else, the type is `Q4_K`.
+/// Returns a matrix's type in the mix `Q4_K_M`. ([`fitting`] handles rows of partial blocks.)
+/// - `Q6_K` for the output head, which may be the embedding (see [`is_output`]).
+/// - `Q6_K` for `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true.
+/// - `Q4_K` for everything else.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     // SOLUTION week2-day4 task 5
@@ -114,10 +115,11 @@ pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     // END SOLUTION
 }
 
-/// Returns the type in which rows of `cols` weights can be stored. If the rows are whole blocks of
-/// `tensor_type` (see [`TensorType::block_len`]), returns `tensor_type`. Otherwise returns the next larger type with blocks of 32:
-/// `Q4_0` for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`. If
-/// the rows are not whole blocks of 32 either, returns `F16`.
+/// Returns a type in which rows of `cols` weights can be stored:
+/// - `tensor_type` if the rows are whole blocks of it (see [`TensorType::block_len`]).
+/// - Otherwise the next larger type with blocks of 32: `Q4_0` for `Q2_K` and `Q3_K`, `Q5_0` for
+///   `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`.
+/// - `F16` if the rows are not whole blocks of 32 either.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     // SOLUTION week2-day4 task 5

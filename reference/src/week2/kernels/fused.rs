@@ -18,7 +18,7 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Returns the fused rung's dot-product function for rows of this type.
+/// Returns the fused kernels' dot-product function for rows of type `tensor_type`.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Dot {
     match tensor_type {
@@ -41,8 +41,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Computes `Σ w·x` for a row of Q8_0 blocks. A block is `d` (f16), and 32 codes `q` in −128…127. A
-/// weight is `w = d·q`. `x [32 · blocks]`. (This function is provided, as an example.)
+/// Computes `Σ w·x` for a row of Q8_0 blocks and `x [32 · blocks]`. A block holds `d` (f16) and 32
+/// codes `q` in −128…127. A weight is `w = d·q`. (This function is provided, as an example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     let mut sum = 0.0;
@@ -54,9 +54,9 @@ pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     sum
 }
 
-/// Computes `Σ w·x` for a row of Q4_0 blocks. A block is `d` (f16), and 16 bytes of two codes each:
-/// byte `j` holds code `j` in its low half and code `j + 16` in its high half. A weight is
-/// `w = d·(q − 8)`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_0 blocks and `x [32 · blocks]`. A block holds `d` (f16) and 16
+/// bytes of two codes each. Byte `j` holds code `j` in its low half and code `j + 16` in its high
+/// half. A weight is `w = d·(q − 8)`.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -80,9 +80,9 @@ pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     fused::dot_q5_0(row, x)
 }
 
-/// Computes `Σ w·x` for a row of Q4_K blocks. A block is `d` and `dmin` (f16), 12 bytes of scales
-/// and minimums, and 128 bytes of codes. In sub-block `j` (32 weights),
-/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_K blocks and `x [256 · blocks]`. A block holds `d` and `dmin`
+/// (f16), 12 bytes of scales and minimums, and 128 bytes of codes. In sub-block `j` (32 weights),
+/// `w = d·scale[j]·q − dmin·min[j]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -105,9 +105,9 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// Computes `Σ w·x` for a row of Q6_K blocks. A block is 128 bytes with the low four bits of the
-/// codes, 64 bytes with the upper two bits, 16 scales (i8), and `d` (f16). Every 16 weights share a
-/// scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q6_K blocks and `x [256 · blocks]`. A block holds 128 bytes with
+/// the low four bits of the codes, 64 bytes with the upper two bits, 16 scales (i8), and `d` (f16).
+/// Every 16 weights share a scale: `w = d·scale·(q − 32)`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1

@@ -22,8 +22,8 @@ use crate::week2::{
     input::Int8SuperBlock,
 };
 
-/// Returns the integer rung's dot-product function for rows of this type. Returns `None` unless the
-/// type is `Q8_0`, `Q4_0`, `Q5_0`, `Q4_K` or `Q6_K`.
+/// Returns the integer kernels' dot-product function for rows of type `Q8_0`, `Q4_0`, `Q5_0`,
+/// `Q4_K` or `Q6_K`. Returns `None` for any other type.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -37,8 +37,8 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
 }
 
 /// Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks are multiplied by one
-/// super-block of activations. For the last super-block of a row, there may be fewer blocks. (This
-/// function is provided, as an example.)
+/// super-block of activations. The last super-block of a row may have fewer blocks. (This function
+/// is provided, as an example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;

@@ -19,9 +19,9 @@ use super::{
     },
 };
 
-/// Computes attention of all rows of a pass in layer `layer`, on all threads: `queries` →
-/// `out [T, H_q·D]`. A row is one token. It sees the positions of its sequence up to and including
-/// its own.
+/// Computes attention for all rows of a pass in layer `layer`, on all threads. Writes the result to
+/// `out [T, H_q·D]`. A row is one token. It sees the positions of its own sequence, up to and
+/// including its own position.
 pub fn attend(
     plan: &Plan,
     cache: &impl KvCache,
@@ -115,7 +115,7 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
     all
 }
 
-/// Returns the keys and values of `positions` as runs. Streaming attention processes each run in
+/// Returns the keys and values at `positions` as runs. Streaming attention processes each run in
 /// tiles of [`TILE`] positions. The runs are cut so that every tile except the first begins at a
 /// multiple of [`TILE`]. So the boundaries of tiles don't depend on the cache's page size or on
 /// where a sliding window begins.
@@ -139,7 +139,7 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
     // END SOLUTION
 }
 
-/// Computes attention of the query heads that share one key and value head.
+/// Computes attention for the query heads that share one key/value head.
 ///
 /// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that the
 /// queries may see, in order. There is at least one position. A score is `scale · q·k`. All scores

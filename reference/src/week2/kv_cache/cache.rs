@@ -24,25 +24,25 @@ use super::{
 /// - **Keys and values are returned as runs**: a run is a range of positions that are stored one
 ///   after the other in memory. A dense cache returns one run for a range, and a paged cache
 ///   returns a run for each page.
-/// - **A run ends at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
-///   positions) or at the end of the range, and nowhere else. So a page must hold whole tiles.
-///   Attention reads a run tile by tile (day 7), and its rounding depends on where each tile begins
-///   and ends. The rule makes attention's result the same to the last bit, no matter how the cache
-///   divides its memory.
+/// - **A run ends only at a multiple of [`TILE`](super::kernels::vector::TILE) or at the end of the
+///   range.** (`TILE` is the number of positions in an attention tile.) So a page must hold whole
+///   tiles. Attention reads a run tile by tile (day 7), and its rounding depends on where each tile
+///   begins and ends. The rule makes attention's result the same to the last bit, no matter how the
+///   cache divides its memory.
 /// - **Positions are given as ranges, not as lengths**: a model with a sliding window looks only at
 ///   the last positions, and a cache may free the earlier ones.
 pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
 
-    /// Returns the length of `sequence`. The cache holds the positions from 0 to this length − 1.
+    /// Returns the length of `sequence` in positions. The cache holds the positions `0..length`.
     fn len(&self, sequence: usize) -> usize;
 
-    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
-    /// Overwrites the keys and values that were stored for this position before.
+    /// Stores `keys [H, D]` and `values [H, D]` for one position in one layer. Overwrites the keys
+    /// and values that were stored for this position before.
     ///
     /// # Panics
-    /// If the position is beyond the capacity, or the layer or the sequence is not in the cache.
+    /// If `position` is beyond the capacity. Also if `layer` or `sequence` is not in the cache.
     fn write(
         &mut self,
         layer: usize,
@@ -57,7 +57,7 @@ pub trait KvCache: Sync {
     /// counts the position.
     ///
     /// # Panics
-    /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
+    /// If a position is beyond the capacity. Also if `layer`, `sequence` or `head` is not in the
     /// cache.
     fn runs(
         &self,
@@ -71,7 +71,7 @@ pub trait KvCache: Sync {
     /// calls this method once for each token of the pass, in order.
     ///
     /// # Panics
-    /// If the position is not the next one of its sequence.
+    /// If `position` is not the next position of `sequence`.
     fn advance(&mut self, sequence: usize, position: usize);
 
     /// Keeps only the first `len` positions of `sequence`.
@@ -84,11 +84,11 @@ pub trait KvCache: Sync {
         false
     }
 
-    /// Computes attention if the cache has its own implementation for this plan, and returns
-    /// whether it has. By default, only returns false. The function
-    /// [`attend`](super::attention::attend) calls this method first, and computes attention itself
-    /// if this method returns false. The cache's own implementation may add numbers in a different
-    /// order than the function does.
+    /// Computes attention if the cache implements it for this plan. Returns whether it did. The
+    /// default implementation does nothing and returns false. The function
+    /// [`attend`](super::attention::attend) calls this method first. If the result is false, that
+    /// function computes attention itself. A cache may add numbers in a different order than the
+    /// function does.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -226,8 +226,8 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// Creates an empty cache. Its memory starts as zeros, and the system allocates it only as it
-    /// is written.
+    /// Creates an empty cache. All its elements are 0. The operating system allocates its memory
+    /// only as elements are written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -243,11 +243,11 @@ impl DenseCache {
         self.computed
     }
 
-    /// Returns the keys and values of one head at the positions `positions.start` to
-    /// `positions.end` − 1, which are stored one after the other.
+    /// Returns the keys and values of one head at `positions`, as one run. They are stored one
+    /// after the other.
     ///
     /// # Panics
-    /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
+    /// If a position is beyond the capacity. Also if `layer`, `sequence` or `head` is not in the
     /// cache.
     #[must_use]
     pub fn run(
@@ -270,7 +270,7 @@ impl DenseCache {
         // END SOLUTION
     }
 
-    /// Returns where a head begins: the index in [`Store`] of the first element of its position 0.
+    /// Returns the index in [`Store`] of a head's first element, which belongs to position 0.
     fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
         // SOLUTION week2-day1 task 1
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
@@ -285,8 +285,8 @@ impl DenseCache {
 }
 
 impl Numbers {
-    /// Reserves `numbers` elements, all zeros, in rows of `dim`. The system allocates memory for
-    /// them as they are written.
+    /// Creates `numbers` elements, all 0, in rows of `dim`. The operating system allocates their
+    /// memory only as elements are written.
     pub(crate) fn new(numbers: usize, dim: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::Q8_0 => Self::Q8(Q8Store::new(numbers, dim)),
@@ -307,7 +307,7 @@ impl Numbers {
         }
     }
 
-    /// Writes `numbers` at index `at`, converted to the cache's type. For q8_0, `numbers` must be
+    /// Converts `numbers` to the cache's type and writes them at index `at`. For q8_0, they must be
     /// whole rows.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         match self {
@@ -336,8 +336,8 @@ impl Numbers {
 }
 
 impl Store {
-    /// Reserves `numbers` elements, all zeros. The system allocates memory for them as they are
-    /// written.
+    /// Creates `numbers` elements, all 0. The operating system allocates their memory only as
+    /// elements are written.
     pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(vec![0.0; numbers]),
@@ -354,7 +354,7 @@ impl Store {
         }
     }
 
-    /// Writes `numbers` at index `at`. For f16, rounds each to the nearest f16.
+    /// Writes `numbers` at index `at`. An f16 store rounds each of them to the nearest f16.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
         match self {
@@ -382,8 +382,8 @@ impl Store {
     }
 }
 
-/// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. For f16,
-/// prefetches the next `n` rows, or as many as are left.
+/// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. If `cells` is
+/// f16, also prefetches up to `n` of the rows that follow.
 ///
 /// # Panics
 /// If `cells` has fewer than `from + n` rows, or `out` is too short.

@@ -68,8 +68,8 @@ impl Workspace {
 }
 
 impl Model {
-    /// Returns the number of bytes of all [`Model::matrices`], which a forward pass reads once. The
-    /// embedding counts only if it is also the output head.
+    /// Returns the total size of [`Model::matrices`] in bytes. A forward pass reads each matrix
+    /// once. The embedding counts only if it is also the output head.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
@@ -84,8 +84,9 @@ impl Model {
     /// Checks that [`Model::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are no rows, a row's token, position or sequence is out of range, or a row's
-    /// position is not the next one of its sequence.
+    /// - There are no rows.
+    /// - A row's token, position or sequence is out of range.
+    /// - A row's position is not the next one of its sequence.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
         check(&self.config, rows, cache)
     }
@@ -93,12 +94,12 @@ impl Model {
     /// Runs the model on `rows` (at least one) and stores their keys and values in `cache`. Returns
     /// the logits `[n, V]` of the `n` rows that request logits, in order.
     ///
-    /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
-    /// the first position that is not in the cache.
+    /// The rows of a sequence must have consecutive positions, in order. The first of them is the
+    /// sequence's first position that is not in the cache.
     ///
     /// # Panics
-    /// If a row's token, position or sequence is out of range, or a row's position is not the next
-    /// one of its sequence. Call [`Model::check`] first to get an error instead of a panic.
+    /// If a row's token, position or sequence is out of range. Also if a row's position is not the
+    /// next one of its sequence. Call [`Model::check`] first to get an error instead of a panic.
     pub fn forward<'w>(
         &self,
         rows: &[Row],

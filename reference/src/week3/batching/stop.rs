@@ -1,9 +1,10 @@
-//! Day 1. Finds stop texts, which end an answer, as the answer's bytes arrive.
+//! Day 1. Finds stop texts in an answer, whose bytes arrive one token at a time. A stop text ends
+//! the answer.
 //!
 //! Tasks here: week3-day1 task 2 (`StopTexts::push`). Everything else is provided.
 
-/// Searches an answer's bytes, which arrive token by token, for several stop texts. A stop text may
-/// begin in one token and end in another.
+/// Searches an answer for several stop texts. The answer's bytes arrive token by token. A stop text
+/// may begin in one token and end in another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,

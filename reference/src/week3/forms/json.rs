@@ -22,27 +22,28 @@ pub enum Container {
 /// The place in a JSON text at which the next byte comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// At the start of a text that must be an object: `{`.
+    /// At the start of a text that must be an object. `{` follows.
     Root,
     /// Before a value.
     Value,
-    /// After `[`: a value, or the end of the array.
+    /// After `[`. A value or the end of the array follows.
     FirstValue,
-    /// After `{`: a key, or the end of the object.
+    /// After `{`. A key or the end of the object follows.
     FirstKey,
-    /// After the comma of an object: a key.
+    /// After the comma of an object. A key follows.
     Key,
     /// In a key.
     KeyText(Text),
-    /// After a key: a colon.
+    /// After a key. A colon follows.
     Colon,
     /// In a string that is a value.
     ValueText(Text),
     /// In a number.
     Number(Number),
-    /// In `true`, `false` or `null`. Holds the bytes that are still missing, and is never empty.
+    /// In `true`, `false` or `null`. Holds the missing bytes, at least one.
     Word(&'static [u8]),
-    /// After a value: a comma or a closing bracket. After the outermost value: only white space.
+    /// After a value. A comma or a closing bracket follows. After the outermost value, only white
+    /// space follows.
     End,
 }
 
@@ -54,7 +55,7 @@ pub struct JsonState {
     pub place: Place,
     /// Number of open objects and arrays.
     depth: u8,
-    /// Bit `i` is 1 if open bracket `i`, counted from the outermost, belongs to an object. All bits
+    /// Bit `i` is 1 if open bracket `i` belongs to an object. Bracket 0 is the outermost. The bits
     /// from `depth` on are 0, so that equal states compare as equal.
     objects: u64,
 }
@@ -92,7 +93,7 @@ impl JsonState {
         Self { place, ..self }
     }
 
-    /// Returns the state after an opening bracket of the kind `container`, or `None` if
+    /// Returns the state after an opening bracket of the kind `container`. Returns `None` if
     /// [`MOST_DEPTH`] brackets are already open.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
@@ -117,12 +118,13 @@ impl JsonState {
         Self { place: Place::End, depth: last, objects: self.objects & !(1 << last) }
     }
 
-    /// Returns the state after one more byte, or `None` if no valid JSON continues with this byte.
+    /// Returns the state after one more byte, or `None` if this byte may not come next.
     ///
-    /// White space (space, tab, line feed, carriage return) may come before and after every value,
-    /// key, comma, colon and bracket, also in `[ ]`. It ends a complete number, and otherwise leaves
-    /// the place unchanged. It may not come in the middle of a number or a word. In a string, a
-    /// space is a character, and the other three are forbidden.
+    /// White space is a space, a tab, a line feed or a carriage return.
+    /// - It may come before and after every value, key, comma, colon and bracket, also in `[ ]`.
+    /// - It may not come in the middle of a number or a word.
+    /// - It ends a complete number. Otherwise, it leaves the place unchanged.
+    /// - In a string, a space is a character, and the other three are forbidden.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         // SOLUTION week3-day7 task 2
@@ -178,7 +180,7 @@ impl JsonState {
 }
 
 // SOLUTION week3-day7 task 2 (helper)
-/// Returns the state after `byte`, the first byte of a value, or `None` if no value begins with it.
+/// Returns the state after the first byte of a value, or `None` if no value begins with this byte.
 fn begin_value(state: JsonState, byte: u8) -> Option<JsonState> {
     match byte {
         b'{' => state.open(Container::Object),

@@ -14,11 +14,11 @@ use super::{
     token_trie::TokenTrie,
 };
 
-/// The price of a token that can't come next. [`Prices::of`] says when that is so.
+/// The price of a token that can't come next. [`Prices::of`] lists the reasons.
 pub const NEVER: u16 = u16::MAX;
 
-/// Returns the first byte of the shortest text that completes the JSON so far, or `None` if this
-/// JSON is already complete. If several texts are equally short, uses the first in byte order. To
+/// Returns the first byte of the shortest text that completes the JSON so far. If several texts are
+/// equally short, uses the first in byte order. Returns `None` if the JSON is already complete. To
 /// get the whole text, call this function again in the state after each byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
@@ -70,7 +70,7 @@ pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // END SOLUTION
 }
 
-/// A store for the price of each token in each state. [`Prices::of`] defines and computes prices.
+/// Stores each token's price in each grammar state. [`Prices::of`] defines and computes prices.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -78,7 +78,7 @@ pub struct Prices<S> {
 }
 
 impl<S> Prices<S> {
-    /// Creates an empty store for the prices of at most `most` states.
+    /// Creates an empty store with room for the prices of `most` states.
     ///
     /// # Panics
     /// If `most` is 0.
@@ -102,14 +102,16 @@ impl<S> Prices<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
-    /// Returns the price of every token in `state`, `[V]`. A token's *closing text* is the shortest
-    /// text that completes the JSON after that token ([`Grammar::closing_text`]). Its price is the
-    /// minimum number of tokens that spell its closing text. The price is [`NEVER`] if the grammar
-    /// does not allow the token next, or if fewer than [`NEVER`] tokens cannot spell the closing
-    /// text.
+    /// Returns the prices `[V]` of all tokens in `state`. A token's *closing text* is the shortest
+    /// text that completes the JSON after that token ([`Grammar::closing_text`]). The token's price
+    /// is the minimum number of tokens that spell its closing text. The price is [`NEVER`] in these
+    /// cases:
     ///
-    /// If the prices for `state` are stored, they are not computed again. If the store is full, all
-    /// stored prices are removed before the new ones are added.
+    /// - The grammar does not allow the token next.
+    /// - No tokens spell the closing text, or at least [`NEVER`] tokens are needed.
+    ///
+    /// Does not compute prices that are already stored. If the store is full, removes all stored
+    /// prices before it adds the new ones.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -143,9 +145,9 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
 /// forbidden if the grammar does not allow it next, or if too few tokens would be left after it to
 /// complete the text.
 ///
-/// `left` is the number of tokens that may still come, including the next one. It is at least 1. A
-/// token in `stop` ends the text and is not part of it. Such a token is allowed only if `complete`
-/// is true, that is, if the text so far is complete. Its entry in `prices` is ignored.
+/// `left` is the number of tokens that may still come, including the next one. It is at least 1.
+/// `complete` says whether the text so far is complete. A token in `stop` ends the text and is not
+/// part of it. It is allowed only if `complete` is true. Its entry in `prices` is ignored.
 ///
 /// # Panics
 /// If `prices` and `logits` differ in length.

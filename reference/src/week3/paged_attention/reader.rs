@@ -37,7 +37,7 @@ impl Pages for DenseCache {
     }
 }
 
-/// One row's queries that share a key and value head, with the state of their attention so far.
+/// The queries of one row that read the same key and value head, and their attention so far.
 #[derive(Debug, Default)]
 pub struct Reader<'a> {
     /// The sequence whose keys the queries read.
@@ -48,8 +48,8 @@ pub struct Reader<'a> {
     pub q: &'a [f32],
     /// `[G]`, the online softmax of each query so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, for each query the sum of the values so far, weighted by `e^(score − max)`. The
-    /// sum has not been divided by the softmax's total yet.
+    /// `[G, D]`, each query's sum of values so far, with weights `e^(score − max)`. It is still to
+    /// be divided by the softmax's total.
     pub sums: &'a mut [f32],
 }
 
@@ -75,7 +75,7 @@ impl Desk {
     /// Minimum number of queries at which transposing a tile of keys pays off.
     const MANY: usize = 32;
 
-    /// Creates buffers for tiles that `queries` queries read. The number of queries affects only
+    /// Creates buffers for `queries` queries that read the same tiles. Their number affects only
     /// the speed: the scores are the same, bit for bit.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
@@ -95,14 +95,14 @@ impl Desk {
         Self { holds_q8, ..self }
     }
 
-    /// Widens a run's keys or values `cells` to f32, and writes them to the tile: `n` positions of
-    /// the run, from index `from` on.
+    /// Converts rows `from..from + n` of `cells` to f32, and writes them to the tile. `cells` holds
+    /// a run's keys or values.
     fn widen(&mut self, cells: Cells<'_>, from: usize, n: usize, dim: usize) {
         let widen = if self.holds_q8 { widen_rows } else { widen };
         widen(cells, from, n, dim, &mut self.tile[..n * dim]);
     }
 
-    /// Widens the `n` keys of `run` from index `from` on to f32, as the current tile.
+    /// Converts keys `from..from + n` of `run` to f32, and makes them the current tile.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         self.widen(run.keys, from, n, dim);
         if self.transposes {
@@ -114,16 +114,16 @@ impl Desk {
         }
     }
 
-    /// Widens the `n` values of `run` from index `from` on to f32, as the current tile.
+    /// Converts values `from..from + n` of `run` to f32, and makes them the current tile.
     pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         self.widen(run.values, from, n, dim);
     }
 
-    /// Computes the scores of the queries `q [G, D]` for the `n` keys of the current tile. `at` is
-    /// the index of the first query in `q` among all queries that read this tile.
+    /// Computes the scores of the queries `q [G, D]` for the `n` keys of the current tile. Among
+    /// all queries that read this tile, the first query in `q` has index `at`.
     ///
-    /// Returns two buffers for [`Desk::add`]: the scores `[G, TILE]` and the factors `[G]`. This
-    /// function fills the first `n` scores of each row. The caller must fill in the factors.
+    /// Returns two buffers for [`Desk::add`]: the scores `[G, TILE]` and the factors `[G]`. Only
+    /// the first `n` scores of each row are valid. The caller must fill in the factors.
     pub fn score(
         &mut self,
         q: &[f32],
@@ -146,9 +146,9 @@ impl Desk {
     }
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values of
-    /// the current tile. `at` is the index of the first query in `sums [G, D]` among all queries
-    /// that read this tile. Before the call, replace the scores from [`Desk::score`] with the
-    /// weights `e^(score − max)`, and fill in the factors.
+    /// the current tile. Among all queries that read this tile, the first query in `sums [G, D]`
+    /// has index `at`. Before the call, replace the scores from [`Desk::score`] with the weights
+    /// `e^(score − max)`, and fill in the factors.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -157,7 +157,7 @@ impl Desk {
 }
 
 /// Reads a run for all readers. Each reader reads the positions that it may see, and continues from
-/// its current state. Each tile is widened once for all readers. A score is `scale · q·k`.
+/// its current state. Converts each tile to f32 once for all readers. A score is `scale · q·k`.
 pub fn read_run(
     readers: &mut [Reader<'_>],
     run: Run<'_>,
@@ -192,8 +192,8 @@ pub fn read_run(
     // END SOLUTION
 }
 
-/// Writes the indices of all `rows` to `order`. Sorts them so that, for every page, the rows that
-/// share the page are neighbours.
+/// Writes the index of every row in `rows` to `order`. Sorts the indices so that all rows that
+/// share a page are neighbours. This must hold for every page.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // SOLUTION week3-day4 task 2
     order.clear();
@@ -215,10 +215,10 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // END SOLUTION
 }
 
-/// Reads `positions` page by page, for all readers that may see them. If neighbouring readers share
-/// a page, reads the page once for all of them. This read begins at the first position that any of
-/// them sees, rounded down to a multiple of [`TILE`]. It ends after the last position that any of
-/// them sees.
+/// Reads `positions` page by page. Each reader reads the positions that it may see. If neighbouring
+/// readers share a page, reads the page once for all of them. This read begins at the first
+/// position in the page that any of them sees, rounded down to a multiple of [`TILE`]. It ends
+/// after the last position in the page that any of them sees.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

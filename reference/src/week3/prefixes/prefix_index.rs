@@ -12,8 +12,8 @@ use super::{
 };
 
 /// An index of full pages that may be shared. A page's key is the name of the prefix that ends with
-/// that page. The index is an owner of each of its pages: a page that no sequence owns any longer
-/// stays until it is evicted to make room.
+/// that page. The index is an owner of each of its pages. So a page that no sequence owns any
+/// longer stays until the index evicts it to make room.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -41,7 +41,7 @@ struct Entry {
     used: u64,
 }
 
-/// The `parent` of a text's first page, before which there is no page.
+/// The `parent` of a text's first page, which has no previous page.
 const ROOT: u64 = 0;
 
 /// Counters of the index.
@@ -96,11 +96,11 @@ impl PrefixIndex {
     }
 
     /// Returns the pages that hold the beginning of the text `tokens`, up to the first page that
-    /// the index lacks. The returned pages never hold the text's last token, which must be computed
-    /// because the caller needs its logits.
+    /// the index lacks. The text's last token is never in these pages. It must be computed, because
+    /// the caller needs its logits.
     ///
-    /// A matching name proves nothing, since two texts may have the same name. A page matches only
-    /// if it has the text's tokens, and if its parent is the page found just before it.
+    /// Two different prefixes may have the same name, so a name alone proves nothing. A page
+    /// matches only if its tokens are the text's, and its parent is the page found just before it.
     ///
     /// Finding a page counts as a use. Set `used` for the last page first, so that the text's first
     /// page is the most recently used.
@@ -121,9 +121,8 @@ impl PrefixIndex {
     }
 
     /// Returns the names of the entries that hold the beginning of `tokens`, up to the first full
-    /// page that the index lacks. Checks the tokens and the parent of each entry. If the last full
-    /// page ends with the text's last token, it is included, although `find` must not return that
-    /// page.
+    /// page that the index lacks. Checks the tokens and the parent of each entry. Unlike `find`,
+    /// may include a page that ends with the text's last token.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         // SOLUTION week3-day5 task 2
         let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
@@ -144,13 +143,12 @@ impl PrefixIndex {
 
     /// Inserts the full pages of the text `tokens`, whose keys and values have been computed.
     /// `table[i]` holds the tokens from `i · page_len` on. The index becomes an owner of each page
-    /// that it did not have yet. If a page's name already belongs to an entry that isn't part of
-    /// this text's chain, keeps that entry, and inserts neither this page nor any later page of the
-    /// text.
+    /// that it did not have yet. If the name of such a page already belongs to an entry, that entry
+    /// stays, and insertion stops: neither this page nor any later page of the text is inserted.
     ///
-    /// Inserting counts as a use of every page of this text's chain that is then in the index,
-    /// including pages that were already there. Set `used` for all these pages, the last page
-    /// first. An entry that isn't part of the chain keeps its `used`, even if its name matches.
+    /// Inserting counts as a use of all the text's pages, whether new or already there. Set `used`
+    /// for these pages, the last page first. If insertion stopped, count only the pages before the
+    /// stop: the entry at which it stopped keeps its `used`.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         // SOLUTION week3-day5 task 2
         let mut known = self.matching(tokens);

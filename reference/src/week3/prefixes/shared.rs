@@ -17,8 +17,8 @@ use crate::week2::cache::{CacheShape, KvCache, Run};
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, how many of each sequence's first pages need not be passed to
-    /// [`PrefixIndex::insert`] again. They came from the index, or were already passed to it.
+    /// `[sequences]`, how many of each sequence's first pages the index already knows. These pages
+    /// came from the index, or were passed to [`PrefixIndex::insert`] before.
     told: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ impl SharedCache {
 
 impl EngineCache for SharedCache {
     /// Reserves positions like [`PagedCache::reserve`]. If too few pages are free, first evicts
-    /// pages of the index that no sequence owns, but no more than needed. If evicting all such
+    /// pages of the index that no sequence owns, but no more than needed. If even evicting all such
     /// pages would not free enough, evicts none and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
@@ -75,10 +75,10 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Looks up `tokens` with [`PrefixIndex::find`], and attaches each page found to the sequence,
-    /// which must be empty. Doesn't copy the page: the sequence becomes one of its owners. Sets the
-    /// sequence's `told` to the number of pages attached. Returns the number of positions attached,
-    /// which is always less than `tokens.len()`.
+    /// Looks up `tokens` with [`PrefixIndex::find`], and attaches the pages found to the sequence.
+    /// The sequence must be empty. Doesn't copy the pages: the sequence becomes one of their
+    /// owners. Sets the sequence's `told` to the number of pages attached. Returns the number of
+    /// positions attached, which is always less than `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);
@@ -89,9 +89,9 @@ impl EngineCache for SharedCache {
         // END SOLUTION
     }
 
-    /// Adds newly full pages of a sequence to the index. `tokens` are the sequence's tokens whose
-    /// keys and values have been computed. If the sequence has no more full pages than `told`, does
-    /// nothing. Otherwise, passes `tokens` to [`PrefixIndex::insert`] and updates `told`.
+    /// Adds newly full pages of a sequence to the index. `tokens` holds the sequence's tokens whose
+    /// keys and values have been computed. If `tokens` fills more than `told` pages, passes
+    /// `tokens` to [`PrefixIndex::insert`] and updates `told`. Otherwise, does nothing.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         // SOLUTION week3-day5 task 3
         let full = tokens.len() / self.pages.page_len();

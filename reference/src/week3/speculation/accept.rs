@@ -39,8 +39,8 @@ pub struct Verdict {
     pub next: u32,
 }
 
-/// Returns the distribution `[V]` that a [`Sampler`](crate::week1::sampling::Sampler) with these
-/// options draws from, after the tokens `seen` so far. At temperature 0, one token has probability
+/// Returns the distribution `[V]` from which a [`Sampler`](crate::week1::sampling::Sampler) with
+/// these options draws. `seen` holds the tokens so far. At temperature 0, one token has probability
 /// 1.
 #[must_use]
 pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> Vec<f32> {
@@ -59,9 +59,9 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     // END SOLUTION
 }
 
-/// Returns whether a draft is kept, which happens with probability `min(1, p / q)`. The drafted
-/// token has probability `p` in the target model, and `q > 0` in the proposer's distribution.
-/// `uniform` is a random number from `[0, 1)`.
+/// Returns whether a draft is kept. The probability of that is `min(1, p / q)`. The drafted token
+/// has probability `p` in the target model, and `q > 0` in the proposer's distribution. `uniform`
+/// is a random number from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // SOLUTION week3-day6 task 2
@@ -87,12 +87,12 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
 }
 
 /// Tests the drafts in order, up to and including the first one that is rejected. `target(i)`
-/// returns the target model's distribution `[V]` after the first `i` drafts. `target` is called no
-/// more often than needed.
+/// returns the target model's distribution `[V]` after the first `i` drafts. Calls `target` no more
+/// often than needed.
 ///
-/// Draws one number from `rng` for each tested draft, and one for the final token. The final token
-/// is drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were
-/// kept.
+/// Draws one number from `rng` for each tested draft, and one for the final token. If a draft was
+/// rejected, draws the final token from the residual. If all `k` drafts were kept, draws it from
+/// `target(k)`.
 ///
 /// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative
 /// Decoding".
@@ -114,8 +114,9 @@ pub fn verify(
     // END SOLUTION
 }
 
-/// Provided. Returns the token at which the running sum of the weights, in id order, first exceeds
-/// `uniform` (in `[0, 1)`) times the sum of all weights. A token of weight 0 is never drawn.
+/// Provided. Draws a token with a probability proportional to its weight. Adds up the weights in id
+/// order, and returns the first token at which the sum exceeds `uniform` times the sum of all
+/// weights. `uniform` is in `[0, 1)`. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
     // Skips weights of 0, which may be most of them.

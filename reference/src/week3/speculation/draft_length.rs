@@ -34,9 +34,9 @@ pub const FADES: f64 = 0.875;
 /// is a trial: it drafts one token, to find out whether drafting would pay off now.
 pub const PROBE: usize = 16;
 
-/// Returns the average number of tokens that a pass with `k` drafts adds to the text: `1 + rate +
-/// rate² + … + rateᵏ`. Here `rate` is the probability that a draft is accepted, given that all
-/// earlier drafts were accepted.
+/// Returns the average number of tokens that a pass with `k` drafts adds to the text. It is
+/// `1 + rate + rate² + … + rateᵏ`. Here `rate` is the probability that a draft is accepted, given
+/// that all earlier drafts were accepted.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     // SOLUTION week3-day6 task 3
@@ -85,9 +85,9 @@ impl DraftLength {
         self.accepted / self.tested
     }
 
-    /// Records that `accepted` of a pass's `drafted` drafts were accepted. Multiplies the older
-    /// counts by [`FADES`] before it adds the new ones. Drafts after a rejected one were never
-    /// tested, so they don't count. After a pass without drafts, the counts stay the same.
+    /// Records a pass with `drafted` drafts, of which `accepted` were accepted. Multiplies the
+    /// older counts by [`FADES`] before it adds the new ones. Drafts after a rejected one were
+    /// never tested, so they don't count. After a pass without drafts, the counts stay the same.
     pub fn observe(&mut self, drafted: usize, accepted: usize) {
         // SOLUTION week3-day6 task 3
         if drafted == 0 {
@@ -99,8 +99,8 @@ impl DraftLength {
         // END SOLUTION
     }
 
-    /// Returns how many tokens to draft for the next pass: the result of [`best_length`]. If that
-    /// is 0, every [`PROBE`]th pass still drafts one token (none if `max` is 0).
+    /// Returns how many tokens to draft for the next pass. That is the result of [`best_length`].
+    /// While this result is 0, every [`PROBE`]th pass still drafts one token (none if `max` is 0).
     pub fn choose(&mut self) -> usize {
         // SOLUTION week3-day6 task 3
         let best = best_length(self.rate(), self.costs, self.max);

@@ -38,7 +38,7 @@ pub struct Schedule {
     pub results: Vec<NodeId>,
     /// `[nodes of the new graph]`, the backend whose memory holds each node's bytes. `None` only
     /// for leaves, because every backend that reads a leaf has its own copy. A view of a leaf
-    /// belongs to the backend that reads it (if it is a result, to backend 0).
+    /// belongs to the backend that reads it. If such a view is a result, it belongs to backend 0.
     pub owners: Vec<Option<usize>>,
 }
 
@@ -92,9 +92,9 @@ struct Made<'a> {
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// For a node of the original graph and a backend, the node of the new graph that has the same
-    /// bytes in that backend's memory. A leaf has `None` as its backend, because it may be in any
-    /// backend's memory.
+    /// Maps a node of the original graph and a backend to a node of the new graph: the one that has
+    /// the same bytes in that backend's memory. For a leaf, the backend is `None`, because the leaf
+    /// may be in any backend's memory.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
 
@@ -104,8 +104,9 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds `old`, a node of the original graph, to the new graph. Records it in `owners` and
-    /// `known`. Also adds copies of `old`: for a copy, `owner` is the backend that reads it.
+    /// Adds a node to the new graph, and records it in `owners` and `known`. It is either the node
+    /// `old` of the original graph, or a copy of `old`. A copy's `owner` is the backend that reads
+    /// it.
     fn push(
         &mut self,
         old: NodeId,
@@ -121,8 +122,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns the node of the new graph that `backend` must read instead of `old`, a node of the
-    /// original graph. If that requires a copy, adds the copy to `copies`.
+    /// Returns the node of the new graph that `backend` must read in place of `old`, a node of the
+    /// original graph. If that requires a new copy, adds the copy to `copies`.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 /// Number of threads per workgroup in most kernels.
 pub const THREADS: u32 = 64;
 
-/// Every device allows this many workgroups along one axis of a grid.
+/// Number of workgroups that every device allows along one axis of a grid.
 pub const GROUPS: u32 = 65_535;
 
 /// The bindings of kernels with the inputs `a` and `b` and the output `result`.

@@ -76,11 +76,11 @@ impl Products {
         self.prepared = None;
     }
 
-    /// Computes the product of the two sources of node `id` into `out`. `sources` holds the
-    /// sources' values, which are empty for a weight. If the first source is a weight, week 2's
-    /// kernels compute the product, and the second source must be prepared for them. If consecutive
-    /// products multiply the same source by different weights, prepares it only once. The prepared
-    /// form must suit all these weights, so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
+    /// Multiplies the two sources of node `id` and writes the product to `out`. `sources` holds
+    /// their values, which are empty for a weight. If the first source is a weight, week 2's
+    /// kernels compute the product, and the second source must be prepared for them. Consecutive
+    /// products of the same source with different weights share one prepared form. This form must
+    /// suit all these weights, so pass [`Graph::longest_block`] to [`Plan::prepare_for`].
     pub fn multiply(
         &mut self,
         graph: &Graph,

@@ -27,8 +27,8 @@ impl NodeId {
 /// A node of a graph: one operation.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The prefix that was set when the node was added, for example `layer 0: `, followed by the
-    /// node's own name, if one was set with [`Graph::named`]. May be empty.
+    /// The prefix that was set, for example `layer 0: `, followed by the node's own name. The node
+    /// has its own name only if [`Graph::named`] was called. May be empty.
     pub name: String,
     /// The operation that the node computes.
     pub op: Op,
@@ -85,7 +85,7 @@ impl Graph {
     }
 
     /// Adds a node and returns its id. The node's name is only the current prefix. Does not check
-    /// `layout`, which the caller must compute, as [`Graph::mul_mat`] does.
+    /// `layout`: the caller must compute it, as [`Graph::mul_mat`] does.
     ///
     /// # Errors
     /// If a source is not a node of this graph (the message has the source's number). Also if
@@ -110,7 +110,7 @@ impl Graph {
     }
 
     /// Adds a node that multiplies every row of `a` by every row of `b`, like day 1's `mul_mat`:
-    /// `[K, M, …]`, `[K, N, …]` → `[M, N, …]`.
+    /// `a [K, M, …]`, `b [K, N, …]` → `[M, N, …]`.
     ///
     /// # Errors
     /// If day 1's `mul_mat` would return an error. The message is one line that names both nodes
@@ -165,7 +165,7 @@ impl Graph {
         // END SOLUTION
     }
 
-    /// Adds a view that has the elements of `x` in the sizes `sizes`.
+    /// Adds a view that has the elements of `x`, but the sizes in `sizes`.
     ///
     /// # Errors
     /// The same as for [`Layout::reshape`]. The message also names the node.

@@ -98,7 +98,7 @@ fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     // END SOLUTION
 }
 
-/// Adds the nodes of a linear layer: `x · weightᵀ + bias`, or `x · weightᵀ` without a bias.
+/// Adds the nodes of a linear layer: `x · weightᵀ + bias`. Some layers have no bias.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     // SOLUTION week4-day2 task 4
     let weight = g.weight(&linear.weight)?;

@@ -69,13 +69,13 @@ pub struct Gathered {
     pub output: Vec<f32>,
 }
 
-/// Multiplies the row of each assignment by the matrix of the assignment's expert. `experts` has
-/// one matrix `[M, K]` for each expert.
+/// Multiplies the row of each assignment by the matrix of the assignment's expert. Writes the
+/// products to `out [T · k, M]`. `experts` has one matrix `[M, K]` for each expert.
 ///
-/// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
-/// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
-/// weights were read. An expert's matrix counts once if any token uses it, and not at all
-/// otherwise. `work` may still hold rows of an earlier call with fewer or more assignments.
+/// `x` has rows `[K]`. If it has `T` rows, all experts of a token read the token's row. If it has
+/// `T · k` rows, each assignment has its own row. `work` may still hold rows of an earlier call
+/// with fewer or more assignments. Returns how many bytes of weights were read: an expert's matrix
+/// counts once if any token uses it, and not at all otherwise.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.

@@ -29,9 +29,9 @@ impl Arena {
     }
 
     /// Allocates `bytes` bytes and returns their offset. Uses the beginning of the shortest free
-    /// part that is long enough (the first, if several are equally short). If no free part is long
-    /// enough, the arena grows. The new part then begins at the arena's end, or, if a free part
-    /// reaches that end, where that free part begins.
+    /// part that is long enough. Of equally short parts, uses the first. If no free part is long
+    /// enough, the arena grows, and the new part begins at the arena's end. But if a free part
+    /// reaches that end, the new part begins where that free part begins.
     ///
     /// # Panics
     /// If `bytes` is 0.
@@ -60,7 +60,8 @@ impl Arena {
         // END SOLUTION
     }
 
-    /// Frees the `bytes` bytes from `start` on, and joins them with the free parts next to them.
+    /// Frees the `bytes` bytes that begin at `start`, and joins them with the free parts next to
+    /// them.
     ///
     /// # Panics
     /// If any of these bytes is already free, or is beyond the arena.

@@ -56,7 +56,8 @@ pub(crate) struct Tenants {
     pub(crate) last: usize,
 }
 
-/// Groups the buffers that share a part of the arena. Without `in_place`, a group has one buffer.
+/// Groups the buffers that share a part of the arena. Without `in_place`, each group has one
+/// buffer.
 pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];
@@ -121,9 +122,9 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the root of `life.node`'s first source, if `life.node` may overwrite the root's part of
-/// the arena with its result. `lives` includes the buffers of all earlier nodes. Returns `None`
-/// unless all of these hold:
+/// Finds the buffer that the result of `life.node` may overwrite. Returns that buffer's node, which
+/// is the root of the first source of `life.node`. `lives` includes the buffers of all earlier
+/// nodes. Returns `None` unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
 /// - The root has a buffer in `lives`. It is last read in the step that computes `life.node`.

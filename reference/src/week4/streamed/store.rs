@@ -25,8 +25,8 @@ impl<S: Storage> Store<S> {
     /// Provided. Reads the header and checks the file's length against it.
     ///
     /// # Errors
-    /// If the header or the length is wrong. The error names the value found and the value
-    /// expected.
+    /// If the header or the length is wrong. The error then names the value found and the value
+    /// expected. Also if a read fails.
     pub fn open(mut storage: S) -> Result<Self, Error> {
         let mut header = [0; HEADER];
         let mut got = 0;
@@ -55,15 +55,15 @@ impl<S: Storage> Store<S> {
         self.counts
     }
 
-    /// Fills `out` with the rows of the component `part`, from row `row` on. Counts the call as one
-    /// read of all these bytes, no matter how many times the device has to be called. Whether a
+    /// Fills `out` with rows of the component `part`, beginning with row `row`. Counts the call as
+    /// one read of all these bytes, no matter how many times the device has to be called. Whether a
     /// failed read counts is unspecified.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
     ///
     /// # Panics
-    /// If the component has fewer bytes from `row` on than `out` has room for.
+    /// If `out` is longer than row `row` and all later rows of the component together.
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let rows = out.len().div_ceil(self.shape.row_bytes(part));
@@ -91,10 +91,10 @@ impl<S: Storage> Store<S> {
         // END SOLUTION
     }
 
-    /// Multiplies the rows `rows` of the matrix `part` by `x [n]`, and writes one result for each
-    /// row to `out`. A result is the integer dot product, converted to f32, times the product of
-    /// the row's scale and the scale of `x`. Weights are read into `chunk`, as many whole rows at a
-    /// time as fit. Only these rows are in memory.
+    /// Multiplies rows of the matrix `part` by `x [n]`, and writes one result for each row to
+    /// `out`. `rows` is the range of their indices. A result is the integer dot product, converted
+    /// to f32, times the product of the row's scale and the scale of `x`. Reads weights into
+    /// `chunk`, as many whole rows at a time as fit. Only these rows are in memory.
     ///
     /// # Errors
     /// The same as for [`Store::read`].

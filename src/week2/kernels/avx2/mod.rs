@@ -1,7 +1,7 @@
 //! Day 6. 256-bit integer arithmetic (x86-64 since 2013). One instruction computes 32 products.
 //!
-//! This module holds the dot products that you write. The loop over a row's blocks and every other
-//! kernel of this rung (this set of kernels) are provided.
+//! This module holds the dot products that you write. The loop over a row's blocks is provided. All
+//! other kernels of this rung (this set of kernels) are provided too.
 
 mod q4_k;
 mod q8_0;
@@ -13,8 +13,8 @@ use tiny_llm_kernels::{Kernel, MANY, avx2::few};
 
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Returns this module's kernel for weights of `tensor_type` and `rows` rows of activations, or
-/// `None` if this module has no such kernel.
+/// Returns this module's kernel for weights of type `tensor_type` and `rows` rows of activations.
+/// Returns `None` if this module has no such kernel.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),

@@ -10,9 +10,9 @@ use tiny_llm_kernels::avx2::lanes::{halves, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the dot product of up to eight blocks of weights and a super-block of activations, in
-/// eight lanes that the caller adds up. The product includes the scales of the blocks and of the
-/// activations. The product is NaN if a block's activations have a scale of NaN.
+/// Computes the dot product of up to eight blocks of weights and a super-block of activations.
+/// Returns it in eight lanes. The caller adds up the lanes. The product includes the scales of the
+/// blocks and of the activations. The product is NaN if a block's activations have a scale of NaN.
 ///
 /// The sum of two products of codes is at most 2 · 128 · 127, which fits i16.
 #[inline]

@@ -12,8 +12,8 @@ use tiny_llm_kernels::neon::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the dot product of a block of weights and a super-block of activations, in four lanes
-/// that the caller adds up. The caller also multiplies the result by the activations' scale.
+/// Computes the dot product of a block of weights and a super-block of activations. Returns it in
+/// four lanes. The caller adds up the lanes and multiplies the sum by the activations' scale.
 ///
 /// The sum of four products of codes is at most 4 · 15 · 127, which fits i16. Even with scales up
 /// to 63, the sum over 8 sub-blocks easily fits i32.

@@ -13,8 +13,8 @@ use tiny_llm_kernels::avx2::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the dot product of a block of weights and a super-block of activations, in eight lanes
-/// that the caller adds up. The caller also multiplies the result by the activations' scale.
+/// Computes the dot product of a block of weights and a super-block of activations. Returns it in
+/// eight lanes. The caller adds up the lanes and multiplies the sum by the activations' scale.
 ///
 /// The sum of two products of codes is at most 2 · 15 · 127, which fits i16. Even with scales up to
 /// 63, the sum over 8 sub-blocks easily fits i32.

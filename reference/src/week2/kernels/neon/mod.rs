@@ -1,7 +1,7 @@
 //! Day 6. 128-bit integer arithmetic (64-bit Arm). Three instructions compute 16 products.
 //!
-//! This module holds the dot products that you write. The loop over a row's blocks, and every other
-//! kernel of this rung (this set of kernels) and of the higher rungs, are provided.
+//! This module holds the dot products that you write. The loop over a row's blocks is provided. All
+//! other kernels of this rung (this set of kernels) and of the higher rungs are provided too.
 
 mod q4_k;
 mod q8_0;
@@ -13,8 +13,8 @@ use tiny_llm_kernels::{Kernel, MANY, neon::few};
 
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Returns this module's kernel for weights of `tensor_type` and `rows` rows of activations, or
-/// `None` if this module has no such kernel.
+/// Returns this module's kernel for weights of type `tensor_type` and `rows` rows of activations.
+/// Returns `None` if this module has no such kernel.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),

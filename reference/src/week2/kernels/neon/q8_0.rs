@@ -10,9 +10,9 @@ use tiny_llm_kernels::neon::lanes::{half, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the dot product of up to eight blocks of weights and a super-block of activations, in
-/// four lanes that the caller adds up. The product includes the scales of the blocks and of the
-/// activations.
+/// Computes the dot product of up to eight blocks of weights and a super-block of activations.
+/// Returns it in four lanes. The caller adds up the lanes. The product includes the scales of the
+/// blocks and of the activations.
 ///
 /// The sum of two products of codes is at most 2 · 128 · 127, which fits i16. The sum of three may
 /// not fit.
