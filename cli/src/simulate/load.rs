@@ -44,8 +44,7 @@ pub(super) struct Arrival {
 
 /// Average duration of a burst in seconds.
 const BURST: f64 = 10.0;
-/// Number of bits of a number that tokens encode, one bit per token. Further tokens repeat the
-/// bits.
+/// Number of bits of a number that tokens encode, one bit per token. After that, the bits repeat.
 const NAME: usize = 64;
 
 /// An iterator over the requests of a load, in order of arrival. Equal loads with equal seeds

@@ -29,7 +29,7 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
 /// least `p`. Sets all other logits to `−inf`.
 ///
-/// - Among equally probable tokens, lower ids come first.
+/// - Tokens are taken in the order of their logits, and lower ids first among equal logits.
 /// - The token that brings the sum to `p` is kept too, so at least one token always remains.
 /// - If `p ≥ 1`, all tokens are kept.
 /// - The sum is an f64, because rounding errors add up over many thousands of tokens.

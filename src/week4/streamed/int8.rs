@@ -11,9 +11,13 @@ pub const MOST_INT8: f32 = 127.0;
 /// The largest magnitude of a quantized activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
-/// Quantizes `x [n]` to int8 in `out`, and returns the scale. Each element of `x` is about its
-/// value in `out` times the scale. The largest magnitude becomes ±127. For a row of zeros, the
-/// scale is 0. If an element is NaN or infinite, the scale is NaN, and `out` is unspecified.
+/// Quantizes `x [n]` to int8 in `out`, and returns the scale:
+///
+/// - The scale is the largest magnitude divided by [`MOST_INT8`].
+/// - If the scale is 0, as for a row of zeros, all values are 0.
+/// - Otherwise each value is the element divided by the scale, rounded with [`round`], and clamped
+///   to ±127. (A very small scale is rounded so much that the quotient may exceed 127.)
+/// - If an element is NaN or infinite, the scale is NaN, and `out` is unspecified.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -22,7 +26,7 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     todo!("week4-day7 task 1: quantize_int8")
 }
 
-/// Quantizes like [`quantize_int8`], but to int16: the largest magnitude becomes ±32,767.
+/// Quantizes like [`quantize_int8`], but to int16, with [`MOST_INT16`] in place of [`MOST_INT8`].
 ///
 /// # Panics
 /// If the lengths differ.
