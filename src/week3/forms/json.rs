@@ -19,7 +19,7 @@ pub enum Container {
     Array,
 }
 
-/// The place in a JSON text at which the next byte comes.
+/// The place in a JSON text where the next byte will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// At the start of a text that must be an object. `{` follows.

@@ -17,8 +17,8 @@ use crate::week2::cache::{CacheShape, KvCache, Run};
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, how many of each sequence's first pages the index already knows. These pages
-    /// came from the index, or were passed to [`PrefixIndex::insert`] before.
+    /// `[sequences]`, the number of pages at the beginning of each sequence that the index knows.
+    /// These pages came from the index, or were passed to [`PrefixIndex::insert`] before.
     told: Vec<usize>,
 }
 

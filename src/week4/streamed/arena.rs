@@ -36,7 +36,7 @@ impl<'a> Arena<'a> {
     ///
     /// # Errors
     /// If too few bytes are left. The error contains the caller's line. If the number of bytes
-    /// overflows, its `wanted` is `usize::MAX`. The arena is unchanged.
+    /// overflows, the error's `wanted` is `usize::MAX`. The arena is unchanged.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         todo!("week4-day7 task 2: Arena::take")

@@ -31,8 +31,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
 /// Encodes a block of 32 finite weights:
 ///
 /// 1. The scale `d` is the largest magnitude divided by 127.
-/// 2. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Round to the nearest integer, halves
-///    away from zero. Compute the integers from `d` before it is rounded to f16.
+/// 2. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Use `d` in f32, not the `d` that is
+///    rounded to f16 for storage. Round to the nearest integer, halves away from zero.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 1

@@ -5,11 +5,11 @@
 //! The weights have the scale `d` and codes `q`, and the activations have the scale `s` and values
 //! `p`. Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. A block of 32 weights is
 //! multiplied by 32 activations that share a scale. A block of 256 weights is multiplied by a
-//! super-block of 256 activations that share a scale. So the scales of the block's sub-blocks
-//! can be multiplied as integers.
+//! super-block of 256 activations that share a scale. So even the products of the sub-blocks' own
+//! scales are computed in integers.
 //!
-//! Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`]. Each of them is the sum of 16
-//! values `p`. They are computed once, before the products, for all rows of all matrices.
+//! For minimums, the fused rung adds up the activations `x` for every row of weights. Here, use
+//! [`Int8SuperBlock::sums`] instead: sums of 16 values `p`, computed once for all rows.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 

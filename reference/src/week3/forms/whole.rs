@@ -78,7 +78,7 @@ pub struct Prices<S> {
 }
 
 impl<S> Prices<S> {
-    /// Creates an empty store with room for the prices of `most` states.
+    /// Creates an empty store of prices, for at most `most` states.
     ///
     /// # Panics
     /// If `most` is 0.

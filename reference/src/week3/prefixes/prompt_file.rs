@@ -97,7 +97,7 @@ impl PromptKey {
         Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
-    /// Returns the size of an element in bytes.
+    /// Returns the size in bytes of a number that the file stores.
     fn number(self) -> usize {
         match self.cache_type {
             CacheType::F32 => 4,

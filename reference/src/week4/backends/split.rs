@@ -38,7 +38,7 @@ pub struct Schedule {
     pub results: Vec<NodeId>,
     /// `[nodes of the new graph]`, the backend whose memory holds each node's bytes. `None` only
     /// for leaves, because every backend that reads a leaf has its own copy. A view of a leaf
-    /// belongs to the backend that reads it. If such a view is a result, it belongs to backend 0.
+    /// belongs to the backend that reads it, or to backend 0 if the view is a result.
     pub owners: Vec<Option<usize>>,
 }
 

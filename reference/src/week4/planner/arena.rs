@@ -11,7 +11,7 @@
 pub struct Arena {
     /// Start and length of each free part, from front to back. All of them are before `end`.
     free: Vec<(usize, usize)>,
-    /// The largest end of any part that was ever allocated.
+    /// Number of bytes that the arena has needed so far: the largest offset at which a part ended.
     end: usize,
 }
 
