@@ -44,7 +44,8 @@ pub struct Limits {
 ///
 /// - `next_logits(tokens)` runs once per step. `tokens` holds the prompt and all new tokens so far.
 ///   The result is the logits `[V]` of the token that follows.
-/// - `choose(logits, tokens)` runs once per step and picks the next token.
+/// - `choose(logits, tokens)` runs once per step, with these logits and the same `tokens`, and
+///   picks the next token.
 /// - `on_token` receives every new token as soon as it is chosen, but never a stop token. If
 ///   `on_token` returns `Break`, the generation ends with [`FinishReason::Interrupted`].
 ///

@@ -57,8 +57,8 @@ impl DraftLength {
     }
 
     /// Creates a `DraftLength` that begins with an acceptance rate of one half. The initial rate
-    /// counts as one tested draft, so a few real drafts soon outweigh it. Use this constructor for a
-    /// proposer that may have nothing to propose.
+    /// counts as one tested draft, so a few real drafts soon outweigh it. Use this constructor for
+    /// a proposer that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }

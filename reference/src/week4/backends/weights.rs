@@ -13,8 +13,8 @@ use super::backend::{Backend, BufferId, Fault, Place};
 /// next.
 #[derive(Debug, Default)]
 pub struct Weights {
-    /// A buffer for each mapped file, by the mapping's address and length. It is `None` if the backend
-    /// can't read the mapping in place.
+    /// A buffer for each mapped file, by the mapping's address and length. It is `None` if the
+    /// backend can't read the mapping in place.
     mappings: HashMap<(usize, usize), Option<BufferId>>,
     /// The place of each weight, by the weight's address and length.
     known: HashMap<(usize, usize), Place>,

@@ -95,15 +95,15 @@ impl<'a> Cache<'a> {
     }
 
     /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
-    /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. Each
-    /// query head is quantized to int16 with its own scale. Its attention weights are also quantized
-    /// to int16, after each has been multiplied by the scale of its value. All dot products and
+    /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. Each query
+    /// head is quantized to int16 with its own scale. Its attention weights are also quantized to
+    /// int16, after each has been multiplied by the scale of its value. All dot products and
     /// weighted sums are computed in integers (the weighted sums in i64).
     ///
-    /// Needs 6 bytes of `scratch` memory for each position of the cache's capacity, used or not: 4
-    /// for a float weight and 2 for the integer weight. Needs 10 bytes for each element of a head: 2
-    /// for the query and 8 for the weighted sum. Padding for alignment comes on top. So if `scratch`
-    /// is large enough for the first token, it is large enough for the last token too.
+    /// Needs `scratch` memory for each position of the cache's capacity, used or not: 4 bytes for a
+    /// float weight and 2 for the integer weight. For each element of a head, needs 2 bytes for the
+    /// query and 8 for the weighted sum. Padding for alignment comes on top. So if `scratch` is
+    /// large enough for the first token, it is large enough for the last token too.
     ///
     /// # Errors
     /// If `scratch` is too small.
