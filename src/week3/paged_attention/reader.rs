@@ -119,8 +119,8 @@ impl Desk {
         self.widen(run.values, from, n, dim);
     }
 
-    /// Computes the scores of the queries `q [G, D]` for the `n` keys of the current tile. Among
-    /// all queries that read this tile, the first query in `q` has index `at`.
+    /// Computes the scores of the queries `q [G, D]` for the `n` keys of the current tile. `at` is
+    /// the index of the first query of `q` among all queries that read this tile.
     ///
     /// Returns two buffers for [`Desk::add`]: the scores `[G, TILE]` and the factors `[G]`. Only
     /// the first `n` scores of each row are valid. The caller must fill in the factors.
@@ -168,16 +168,17 @@ pub fn read_run(
     todo!("week3-day4 task 1: read_run")
 }
 
-/// Writes the index of every row in `rows` to `order`. Sorts the indices so that all rows that
-/// share a page are neighbours. This must hold for every page.
+/// Replaces `order` with the indices of `rows`, sorted so that all rows that share a page are
+/// neighbours. This must hold for every page. Rows with the same pages may be in any order.
+/// Allocates nothing, if `order` has enough capacity.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     todo!("week3-day4 task 2: arrange")
 }
 
 /// Reads `positions` page by page. Each reader reads the positions that it may see. If neighbouring
 /// readers share a page, reads the page once for all of them. This read begins at the first
-/// position in the page that any of them sees, rounded down to a multiple of [`TILE`]. It ends
-/// after the last position in the page that any of them sees.
+/// position in the page that any of them sees, rounded down to a multiple of [`TILE`], even if that
+/// is before `positions`. It ends after the last position in the page that any of them sees.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),
