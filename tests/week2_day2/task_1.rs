@@ -259,6 +259,12 @@ fn task_1_header_rejects_bad_version_magic_or_length() {
         &["magic", "PK", "GGUF"],
         Reader::header,
     );
+    refused(
+        "a file that begins with line feeds and a byte of 255",
+        &header(b"\n\n\xff\n", 3, 0, 0),
+        &["magic", "GGUF"],
+        Reader::header,
+    );
     let whole = header(&MAGIC, 3, 0, 0);
     for n in 0..24 {
         refused(&format!("a file of {n} bytes"), &whole[..n], &[], Reader::header);

@@ -134,7 +134,7 @@ fn task_4_work_counts_only_matrices() {
         assert!(
             found == expected,
             "work of {name}, in f32: found {found:?}, expected {expected:?}: count only tensors \
-             with two axes, and only one row of an embedding that is not the head"
+             with two axes, and only the bytes of one row of an embedding that is not the head"
         );
     }
 }

@@ -14,7 +14,7 @@ use super::reader::{Reader, shown};
 /// # Errors
 /// If an entry cannot be read. Also if a key occurs twice: the message then says `twice`. Messages
 /// name the key, for example `metadata general.name`. If the key cannot be read, the message
-/// contains the entry's index.
+/// contains the entry's index (`key of metadata entry 3`, counted from 0).
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     todo!("week2-day2 task 2: read_metadata")
 }

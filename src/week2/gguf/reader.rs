@@ -124,7 +124,8 @@ impl<'a> Reader<'a> {
     /// If a field is wrong. The message names the field, the value found and the value expected.
     /// The fields are checked in this order:
     ///
-    /// - `magic`: the file is not GGUF. Found: the file's first four characters. Expected: `GGUF`.
+    /// - `magic`: the file is not GGUF. Found: the file's first four bytes, escaped so that the
+    ///   message stays on one line. Expected: `GGUF`.
     /// - `version`: the version is neither 2 nor 3. Found: the version. (A byte-swapped 2 or 3 is
     ///   reported as `big-endian`.) Expected: 2 or 3.
     /// - `tensors` or `metadata`: the file is too short for this number of entries. Found: the

@@ -30,7 +30,7 @@ pub struct Machine {
 /// Each matrix (a tensor of two axes) is read once and multiplied by every row of activations. The
 /// exception is `token_embd.weight`, the table of embeddings. If there is no `output.weight`, the
 /// table is also the output head and counts like the other matrices. Otherwise only one row of the
-/// table is read.
+/// table is read, and it is not multiplied.
 #[must_use]
 pub fn work(tensors: &[TensorInfo]) -> Work {
     todo!("week2-day2 task 4: work")

@@ -72,7 +72,7 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 /// # Errors
 /// The message names the tensor, its offset and what was expected:
 /// - If the tensor is misaligned: a multiple of `alignment`.
-/// - If it overlaps the tensor before it: an offset at or after the end of that tensor.
+/// - If it overlaps the tensor with the next lower offset: an offset at or after that tensor's end.
 /// - If it extends past the data section: an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],

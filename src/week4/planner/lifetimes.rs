@@ -24,8 +24,9 @@ pub struct Lifetime {
 /// Returns the buffers that the nodes in `order` need, in the same order. A step is an index into
 /// `order`.
 ///
-/// A node that reads a view reads the bytes of the view's root, no matter how many views are in
-/// between. A result that is a view keeps its root's buffer alive.
+/// A node that reads a view reads the bytes of the view's root ([`Graph::root`]), no matter how
+/// many views are in between. A view counts as a reader of its root too, in its own step. A result
+/// that is a view keeps its root's buffer alive.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     todo!("week4-day3 task 1: lifetimes")

@@ -77,14 +77,17 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Places the buffers in `lives`, step by step. Each step first allocates its node's part of the
-/// arena, and then frees the parts that no later node reads. In this order, the new part can't
-/// overlap parts that are still being read.
+/// Places the buffers in `lives`, step by step. `lives` is in the order of the steps, and may leave
+/// out buffers. Each step first allocates the part of its node, if this node has a buffer in
+/// `lives`, and then frees the parts that no later node reads. In this order, the new part can't
+/// overlap parts that are still being read. If `in_place` is true, a node takes over the part of the
+/// node that [`overwritten`] returns, instead of allocating one.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }
 
-/// Returns whether the operation's result may overwrite its first source, which has the same size.
+/// Returns whether the operation's result may overwrite its first source. For these operations, the
+/// two always have the same size.
 /// That is possible if the operation never reads an element that it has already overwritten.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
@@ -92,7 +95,7 @@ pub fn can_overwrite(op: &Op) -> bool {
 }
 
 /// Finds the buffer that the result of `life.node` may overwrite. Returns that buffer's node, which
-/// is the root of the first source of `life.node`. `lives` includes the buffers of all earlier
+/// is the root of the first source of `life.node`. `lives` includes all planned buffers of earlier
 /// nodes. Returns `None` unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
