@@ -62,7 +62,8 @@ pub struct Gathered {
 /// counts once if any token uses it, and not at all otherwise.
 ///
 /// # Panics
-/// If `x` or `out` has any other number of rows.
+/// If `out` does not have a row for each assignment, or if the number of assignments is not a
+/// multiple of the number of rows of `x`.
 pub fn indexed_matmul(
     experts: &[Matrix],
     groups: &Groups,

@@ -14,7 +14,8 @@ use crate::week2::{
 };
 
 /// Replaces scores with attention weights: divides each `e^score` by the sum of `e^sink` and all
-/// `e^score`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
+/// `e^score`. So the weights add up to less than 1. Scores may be −∞ or any finite floats, and
+/// `sink` may be any finite float.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     // SOLUTION week4-day6 task 3
     let max = scores.iter().fold(sink, |max, &score| max.max(score));
