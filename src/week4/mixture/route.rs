@@ -5,7 +5,7 @@
 /// How a model turns its router's logits into weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Routing {
-    /// Qwen3-MoE: takes the softmax over all experts, and chooses the experts of the largest logits.
+    /// Qwen3-MoE: takes the softmax over all experts, and chooses those with the largest logits.
     SoftmaxFirst {
         /// Whether the chosen experts' weights are then divided by their sum (`norm_topk_prob`).
         renormalize: bool,

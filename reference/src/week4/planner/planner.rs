@@ -80,8 +80,8 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
 /// Places the buffers in `lives`, step by step. `lives` is in the order of the steps, and may leave
 /// out buffers. Each step first allocates the part of its node, if this node has a buffer in
 /// `lives`, and then frees the parts that no later node reads. In this order, the new part can't
-/// overlap parts that are still being read. If `in_place` is true, a node takes over the part of the
-/// node that [`overwritten`] returns, instead of allocating one.
+/// overlap parts that are still being read. If `in_place` is true, a node takes over the part of
+/// the node that [`overwritten`] returns, instead of allocating one.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     // SOLUTION week4-day3 task 3
     let (mut arena, mut parts) = (Arena::default(), vec![None; graph.len()]);
