@@ -4,7 +4,7 @@ use ndarray::Axis;
 use tiny_llm::week1::gqa::{causal_mask, grouped_query_attention};
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_close, assert_panics, compare},
+    check::{assert_accepts, assert_agrees, assert_close, compare},
     fixtures::random,
 };
 
@@ -107,12 +107,6 @@ fn task_2_causal_mask_with_no_queries() {
         let mask = assert_accepts(&call, || causal_mask(0, keys));
         assert_eq!(mask.shape(), [0, keys], "{call}: the result must have the shape [L, S]");
     }
-}
-
-#[test]
-fn task_2_causal_mask_panics_on_more_queries_than_keys() {
-    assert_panics("causal_mask(4, 3), which has more queries than positions", || causal_mask(4, 3));
-    assert_panics("causal_mask(1, 0), which has a query but no positions", || causal_mask(1, 0));
 }
 
 // These two tests use day 1's masked attention, but test this task's mask.

