@@ -39,7 +39,7 @@ const MAX_ANSWER: usize = 48;
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// File of questions (kind, prompt, answer per line) [default: models/eval/questions.jsonl]
+    /// File of questions: kind, prompt, answer on each line [default: models/eval/questions.jsonl]
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
     /// File of stories: one {"text": …} per line [default: models/eval/stories.jsonl]
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls, with and without a schema: how many are exact, how many fit
+    /// Score only tool calls, with and without a schema: how many are exact or fit the schema
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print the results as a JSON object

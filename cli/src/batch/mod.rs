@@ -65,10 +65,10 @@ pub(super) struct Args {
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum tokens per step (0: no limit) [default: 512; before week 3, day 2 is solved: 0]
+    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
     #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
+    /// Time limit for a step with prompts: N × a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Number of KV cache pages, 32 positions each [default: enough for all slots]

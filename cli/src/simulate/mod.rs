@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Average requests per second
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
     rate: Vec<f64>,
-    /// Request rate in bursts of about 10 s, relative to the average (1: no bursts)
+    /// Rate during bursts of about 10 s, as a multiple of the average (1: no bursts)
     #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
     burst: f64,
     /// Median prompt length in tokens
@@ -68,7 +68,7 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Limit a step with prompts to N × the time of a decode-only step (0: no limit)
+    /// Time limit for a step with prompts: N × a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
     /// Number of KV cache pages (with --real-only, 0 means a whole context per slot)

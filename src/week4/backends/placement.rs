@@ -20,9 +20,9 @@ pub struct Wishes {
     pub cache: Option<usize>,
 }
 
-/// Decides for each node in `order` whether a particular backend must compute it. Returns
-/// `[nodes of the graph]`: the number of that backend, or `None` if the choice is open. Leaves and
-/// views have `None`.
+/// Decides for each node in `order` whether a particular backend must compute it. Returns an entry
+/// for each node of the graph: the index of that backend, or `None` if the choice is open. The
+/// entries of leaves and views are `None`.
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads an [`Op::Weight`], directly or through views, is computed by the weight's
@@ -36,10 +36,11 @@ pub struct Wishes {
 /// - Any other node is pinned only if exactly one backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node. Also if no single backend supports all `store` and `attend`
-/// nodes. In this second case, go through these nodes in order. For each node, rule out the
-/// backends that don't support it. The error names the node that rules out the last backend. Either
-/// error is one line that names the node, its operation, what it reads, and the backends.
+/// - If no backend supports a node.
+/// - If no single backend supports all `store` and `attend` nodes. The node in the message is the
+///   first one, in order, such that no backend supports all of them up to this node.
+///
+/// The message is one line. It names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

@@ -31,7 +31,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
     // END SOLUTION
 }
 
-/// Reads a value. Its type has the number `type_id`. Types are numbered 0 to 12, in the order of
+/// Reads a value of the type with number `type_id`. Types are numbered 0 to 12, in the order of
 /// [`Value`]'s variants. A boolean is one byte, 0 or 1.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 /// bytes), then the elements.
 ///
 /// # Errors
-/// - No type has the elements' type number. The message contains that number.
+/// - The type number of the elements is unknown. The message contains that number.
 /// - The file is too short for the number of elements.
 /// - An element cannot be read.
 /// - The elements are arrays. The message says that an `array` was found as an element. No model

@@ -150,11 +150,11 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Reserves the first `len` positions of a sequence, and returns whether that was possible.
-    /// Afterwards, each of these positions has a page. New positions begin at the sequence's
-    /// length. A page that holds a new position has only this sequence as its owner. Shared pages
-    /// are copied first, then new pages are allocated.
+    /// Afterwards, each of these positions has a page. Pages for positions from the sequence's
+    /// length on belong to this sequence alone: a shared page among them is copied first. Then new
+    /// pages are allocated.
     ///
-    /// - If the sequence already has `len` positions, does nothing and returns true.
+    /// - If the sequence is already `len` positions long or longer, does nothing and returns true.
     /// - If `len` is beyond the capacity, changes nothing and returns false.
     /// - If too few pages are free for the copies and the new pages, changes nothing and returns
     ///   false.

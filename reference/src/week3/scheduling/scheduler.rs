@@ -77,9 +77,9 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Gives one row each to at most `rows` decoding requests: those that have waited longest. Among
-/// requests that have waited equally long, the oldest comes first. Doesn't change the shares of
-/// other requests.
+/// Distributes at most `rows` rows among the decoding requests, one row each, to those that have
+/// waited longest. Among requests that have waited equally long, the oldest comes first. Doesn't
+/// change the shares of other requests.
 ///
 /// After the step, a request that got no row has waited longer than the requests that got a row. So
 /// each of `n` decoding requests gets a row at least once in any `⌈n / rows⌉` consecutive steps.

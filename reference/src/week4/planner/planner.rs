@@ -117,9 +117,9 @@ fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) ->
     // END SOLUTION
 }
 
-/// Returns whether the operation's result may overwrite its first source. For these operations, the
-/// two always have the same size.
-/// That is possible if the operation never reads an element that it has already overwritten.
+/// Returns whether an operation may write its result over its first source. It may if it never
+/// reads an element that it has already overwritten. The result of such an operation always has as
+/// many bytes as the first source.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
