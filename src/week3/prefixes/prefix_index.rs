@@ -118,9 +118,11 @@ impl PrefixIndex {
     }
 
     /// Inserts the full pages of the text `tokens`, whose keys and values have been computed.
-    /// `table[i]` holds the tokens from `i · page_len` on. The index becomes an owner of each page
-    /// that it did not have yet. If the name of such a page already belongs to an entry, that entry
-    /// stays, and insertion stops: neither this page nor any later page of the text is inserted.
+    /// `table[i]` holds the tokens from `i · page_len` on. Pages that
+    /// [`PrefixIndex::find`] could find are there already, and their entries stay as they are. The
+    /// index becomes an owner of each later page of `table`. If the name of such a page already
+    /// belongs to an entry, which must be of another text, that entry stays, and insertion stops:
+    /// neither this page nor any later page of the text is inserted.
     ///
     /// Inserting counts as a use of all the text's pages, whether new or already there. Set `used`
     /// for these pages, the last page first. If insertion stopped, count only the pages before the

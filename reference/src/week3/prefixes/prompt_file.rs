@@ -173,15 +173,17 @@ pub struct Prompt<'a> {
 /// Checks a whole file and returns its contents.
 ///
 /// # Errors
-/// Each error is one line that says what was found and what was expected. The checks follow the
-/// order of the file. The message depends on the check that fails. It contains:
+/// Each error is one line that says what was found and what was expected. Bytes of the file are
+/// escaped (`escape_ascii`), because they may contain line breaks. The checks are made in this
+/// order, and the message contains:
 /// - `keys and values`, if the file does not begin with [`MAGIC`].
 /// - `bytes`, if the file is too short to contain the header and the checksum.
 /// - `version`, if the version is wrong.
 /// - `cache type` and the number found, if this number is neither 0 nor 1.
 /// - `f32` and `f16`, if the cache type is valid but differs from the key's.
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ.
-/// - `layers`, `heads` or `numbers in a head`, if this size differs from the key's.
+/// - `layers`, `heads` or `numbers in a head`, if the number of layers, of heads or of numbers in a
+///   head differs from the key's.
 /// - `bytes` and the header's number of tokens (for example `6 tokens`), if the file's length does
 ///   not fit this number.
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.

@@ -47,7 +47,9 @@ impl SharedCache {
 impl EngineCache for SharedCache {
     /// Reserves positions like [`PagedCache::reserve`]. If too few pages are free, first evicts
     /// pages of the index that no sequence owns, but no more than needed. If even evicting all such
-    /// pages would not free enough, evicts none and returns false.
+    /// pages would not free enough, evicts none and returns false. As on day 3, needs new pages and
+    /// copies of shared pages ([`PagedCache::num_shared`]). [`PrefixIndex::num_unowned`] counts the
+    /// pages that can be evicted.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {
@@ -75,10 +77,11 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Looks up `tokens` with [`PrefixIndex::find`], and attaches the pages found to the sequence.
-    /// The sequence must be empty. Doesn't copy the pages: the sequence becomes one of their
-    /// owners. Sets the sequence's `told` to the number of pages attached. Returns the number of
-    /// positions attached, which is always less than `tokens.len()`.
+    /// Looks up `tokens` with [`PrefixIndex::find`], retains the pages found, and attaches them to
+    /// the sequence ([`PagedCache::attach`]). The sequence must be empty. Doesn't copy the pages:
+    /// the sequence becomes one of their owners. Sets the sequence's `told` to the number of pages
+    /// attached. Returns the number of positions attached, which is always less than
+    /// `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);
@@ -91,7 +94,8 @@ impl EngineCache for SharedCache {
 
     /// Adds newly full pages of a sequence to the index. `tokens` holds the sequence's tokens whose
     /// keys and values have been computed. If `tokens` fills more than `told` pages, passes
-    /// `tokens` to [`PrefixIndex::insert`] and updates `told`. Otherwise, does nothing.
+    /// `tokens`, with the pool and the table from [`PagedCache::pool_and_table`], to
+    /// [`PrefixIndex::insert`], and updates `told`. Otherwise, does nothing.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         // SOLUTION week3-day5 task 3
         let full = tokens.len() / self.pages.page_len();
