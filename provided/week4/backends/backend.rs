@@ -62,7 +62,8 @@ pub trait Backend: Send {
     /// as soon as this method returns.
     ///
     /// # Errors
-    /// If the place doesn't exist, is read-only, or has another length. Also if the device is lost.
+    /// If the place doesn't exist, has another length, or is read-only, checked in this order. Also
+    /// if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
     /// Computes the nodes of a [`Work`], in order.
