@@ -40,7 +40,8 @@ pub struct Wishes {
 /// - If no single backend supports all `store` and `attend` nodes. The node in the message is the
 ///   first one, in order, such that no backend supports all of them up to this node.
 ///
-/// If both apply, the message may name either node. It is one line, and names the node, its operation, what it reads, and the backends.
+/// If both apply, the message may name either node. It is one line, and names the node, its
+/// operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],
