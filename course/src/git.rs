@@ -4,10 +4,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    hash::{BuildHasher, Hasher, RandomState},
     io::Write,
     path::Path,
-    process::{self, Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    process::{Command, Stdio},
     thread,
 };
 
@@ -54,19 +54,20 @@ pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
 /// Writes `texts`, pairs of a name and a content, to a temporary folder and runs git on the files.
 /// Returns whether git found neither a difference nor a conflict, and git's output.
 fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
-    static CALLS: AtomicUsize = AtomicUsize::new(0);
-    let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("course-{}-{call}", process::id()));
+    // A random name: a killed process may have left a folder behind, and another process may have
+    // this process's number.
+    let number = RandomState::new().build_hasher().finish();
+    let folder = std::env::temp_dir().join(format!("course-{number:016x}"));
+    let failed = || format!("failed to run git on temporary files in {}", folder.display());
+    fs::create_dir(&folder).with_context(failed)?;
     let run = || -> Result<_> {
-        fs::create_dir(&folder)?;
         for (name, text) in texts {
             fs::write(folder.join(name), text)?;
         }
         let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
         Ok(command(&folder, &[arguments, &names].concat()).output()?)
     };
-    let output = run()
-        .with_context(|| format!("failed to run git on temporary files in {}", folder.display()));
+    let output = run().with_context(failed);
     let _ = fs::remove_dir_all(&folder);
     let output = output?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -118,8 +118,13 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
     let reported = command[0] == "update" && said.contains("run `cargo course update` again");
     assert!(output.status.success() || reported, "{command:?}: then {looks:?} failed: {said}");
     assert_eq!(read(root), left, "{command:?}: then {looks:?} changed a file");
-    let again = start_command(program, root, command).wait().unwrap();
-    assert!(again.success() || left == *new, "{command:?} fails when it is run again");
+    let again = Command::new(program).args(command).current_dir(root).output().unwrap();
+    assert!(
+        again.status.success() || left == *new,
+        "{command:?} fails when it is run again:\n{}{}",
+        String::from_utf8_lossy(&again.stdout),
+        String::from_utf8_lossy(&again.stderr)
+    );
     assert!(
         read(root) == *new,
         "{command:?}: a second run did not finish the work of the killed run"
