@@ -1,8 +1,8 @@
 //! Week 2: one fast engine on one small machine. It reads quantized weights in place, and has a KV
 //! cache, kernels and threads.
 //!
-//! Each day has a folder. If `provided/week2` has code for a day, it is in a folder of the same
-//! name. The modules below are in the order of the days.
+//! Each day has a folder. If `provided/week2` has code for a day, that code is in a folder of the
+//! same name. The modules below are in the order of the days.
 
 // Day 1: each position is computed once.
 #[path = "kv_cache/attention.rs"]

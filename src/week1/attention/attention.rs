@@ -38,8 +38,8 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 /// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
 /// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`. The number of leading axes is
-/// free. `scale` defaults to `1/√D`. `mask` broadcasts to `[..., L, S]` and is added to the scores
-/// `q · kᵀ · scale`. A mask entry of 0 keeps a key, and `−inf` removes it.
+/// arbitrary. `scale` defaults to `1/√D`. `mask` broadcasts to `[..., L, S]` and is added to the
+/// scores `q · kᵀ · scale`. A mask entry of 0 keeps a key, and `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(
@@ -69,8 +69,8 @@ pub struct MultiHeadAttention {
 
 impl MultiHeadAttention {
     /// Computes attention: `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
-    /// `mask` broadcasts to `[B, H, L, S]`. `q_proj` has `H·D` rows. This determines the head size
-    /// `D`, which may differ from `E / H`.
+    /// `mask` broadcasts to `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj`
+    /// divided by `H`. It may differ from `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,

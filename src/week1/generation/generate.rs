@@ -42,15 +42,15 @@ pub struct Limits {
 
 /// Extends `prompt` token by token.
 ///
-/// - `next_logits(tokens)` runs once per step. `tokens` holds the prompt and all new tokens so far.
-///   The result is the logits `[V]` of the token that follows.
-/// - `choose(logits, tokens)` runs once per step, with these logits and the same `tokens`, and
-///   picks the next token.
+/// - `next_logits(tokens)` returns the logits `[V]` of the next token. It runs once per step.
+///   `tokens` holds the prompt and all new tokens so far.
+/// - `choose(logits, tokens)` picks the next token. It runs once per step, with these logits and
+///   the same `tokens`.
 /// - `on_token` receives every new token as soon as it is chosen, but never a stop token. If
 ///   `on_token` returns `Break`, the generation ends with [`FinishReason::Interrupted`].
 ///
-/// Before each step, checks `max_new_tokens` and then `context`. So a limit that is already reached
-/// costs no forward pass.
+/// Before each step, checks `max_new_tokens` and then `context`. So no forward pass runs once a
+/// limit is reached.
 ///
 /// # Errors
 /// - If `prompt` is empty.

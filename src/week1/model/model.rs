@@ -1,7 +1,7 @@
 //! Day 5. The model: embedding, transformer blocks, output.
 //!
-//! One decoder is enough for Llama, Qwen2 and Qwen3. The configuration says which parts a model
-//! has.
+//! One decoder implements Llama, Qwen2 and Qwen3. The configuration says which optional parts a
+//! model has.
 //!
 //! Tasks here: week1-day5 task 1 (`Embedding::forward`, `Embedding::as_output`), week1-day5 task 2
 //! (`TransformerBlock::forward`), week1-day5 task 3 (`Model::forward`). Everything else is
@@ -64,7 +64,7 @@ impl TransformerBlock {
 
 /// Length of the longest sequence that week 1 supports, in tokens. For each new token, the model
 /// computes all `L` positions again. Each layer's attention scores have `H_q · L · L` elements. So
-/// the 131,072 positions of some checkpoints are far out of reach.
+/// the maximum context of some checkpoints, 131,072 tokens, is far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
@@ -83,8 +83,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `[b, l]` scores
-    /// the token that follows `tokens[b, ..=l]`.
+    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `[b, l]` holds
+    /// the logits of the token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
     /// If a token is `V` or greater, or `L` exceeds [`Model::context`]. In these cases,

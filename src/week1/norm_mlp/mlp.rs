@@ -12,7 +12,7 @@ use super::attention::linear;
 /// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element.
 ///
 /// - Does not overflow for any finite `x`.
-/// - Never subtracts nearly equal numbers, as `1 − σ(−x)` would. So nothing cancels.
+/// - Never subtracts nearly equal numbers, as `1 − σ(−x)` would. Such subtractions lose precision.
 /// - For large negative `x`, returns 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     todo!("week1-day4 task 2: silu")

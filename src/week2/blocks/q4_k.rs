@@ -44,8 +44,8 @@ pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     todo!("week2-day4 task 1: scales_and_minimums")
 }
 
-/// Decodes the 256 weights of a block. For each weight, first multiply the scale by the integer.
-/// Then subtract the minimum.
+/// Decodes the 256 weights of a block. For each weight, first multiply `d · scale` by the integer.
+/// Then subtract `dmin · minimum`.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 1: dequantize")
 }

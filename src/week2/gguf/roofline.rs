@@ -1,4 +1,4 @@
-//! Day 2, last task. The roofline: the highest possible speed of a machine with a given model file.
+//! Day 2, last task. The roofline: the maximum speed at which a machine can run a model file.
 //!
 //! Tasks here: week2-day2 task 4 (`work`, `Machine::seconds`, `Machine::tokens_per_second`,
 //! `Machine::balanced_rows`). Everything else is provided.
@@ -37,8 +37,8 @@ pub fn work(tensors: &[TensorInfo]) -> Work {
 }
 
 impl Machine {
-    /// Returns the minimum time of a pass of `rows` rows, in seconds. Reading the weights and
-    /// computing overlap, so the result is the longer of these two times.
+    /// Returns the minimum time of a pass of `rows` rows, in seconds. The machine computes while it
+    /// reads the weights, so the result is the longer of these two times.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::seconds")

@@ -14,17 +14,18 @@ use tiny_llm_formats::{
 pub struct Dimensions {
     /// Number of transformer blocks.
     pub n_layers: usize,
-    /// Number of query heads per key and value head, `H_q / H`. Only the provided `Q2_K` uses it.
+    /// Number of query heads per key and value head, `H_q / H`. Only the mix `Q2_K` (provided)
+    /// uses it.
     pub group: usize,
     /// Whether the embedding is also the output head.
     pub tied: bool,
 }
 
 /// Maps the rows of a projection in a GGUF file (Llama family) to those of the Hugging Face
-/// checkpoint. Element `r` of the result is the checkpoint index of the file's row `r`. The
-/// projection has `rows` rows and `n_heads` heads. RoPE rotates the rows of a head in pairs. In the
-/// checkpoint, a pair is row `i` of the head's first half and row `i` of its second half. In the
-/// file, the two rows of a pair are neighbours.
+/// checkpoint. Element `r` of the result is the index that the file's row `r` has in the
+/// checkpoint. The projection has `rows` rows and `n_heads` heads. RoPE rotates the rows of a head
+/// in pairs. In the checkpoint, a pair is row `i` of the head's first half and row `i` of its
+/// second half. In the file, the two rows of a pair are neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
@@ -37,8 +38,8 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
-/// Returns the inverse of [`permute_rows_for_interleaved`]. Element `r` of the result is the file
-/// index of the checkpoint's row `r`.
+/// Returns the inverse of [`permute_rows_for_interleaved`]. Element `r` of the result is the index
+/// that the checkpoint's row `r` has in the file.
 ///
 /// # Panics
 /// The same as for [`permute_rows_for_interleaved`].
@@ -52,9 +53,9 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
 }
 
 /// Maps the rows of a tensor in the GGUF file to those of a checkpoint with this configuration.
-/// Element `r` of the result is the checkpoint index of the file's row `r`. Returns `None` if both
-/// have the same order. `name` is the tensor's name in the file, such as `blk.0.attn_q.weight`. A
-/// bias is permuted like the rows of its weight.
+/// Element `r` of the result is the index that the file's row `r` has in the checkpoint. Returns
+/// `None` if both have the same order. `name` is the tensor's name in the file, such as
+/// `blk.0.attn_q.weight`. A bias is permuted like the rows of its weight.
 ///
 /// # Panics
 /// The same as for [`permute_rows_for_interleaved`].
@@ -72,7 +73,8 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")
 }
 
-/// Returns a matrix's type in the mix `Q4_K_M`. ([`fitting`] handles rows of partial blocks.)
+/// Returns a matrix's type in the mix `Q4_K_M`. ([`fitting`] handles rows that are not whole
+/// blocks.)
 /// - `Q6_K` for the output head, which may be the embedding (see [`is_output`]).
 /// - `Q6_K` for `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true.
 /// - `Q4_K` for everything else.

@@ -14,8 +14,8 @@ use std::ops::RangeInclusive;
 
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
-/// The trials of a search. Trial `t` begins with the scale that divides the range of the weights
-/// into `top + t / 4` steps, where `top` is the largest code.
+/// The trials of a search. Trial `t` begins with the scale `range / (top + t / 4)`, where `top` is
+/// the largest code (see [`search_scale_and_min`]).
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
 /// Number of rounds of a trial. Each round computes the codes from the scale and the minimum. Then
 /// it computes the scale and the minimum from the codes.
@@ -59,10 +59,11 @@ pub fn fit_scale_and_min<const N: usize>(
 /// the smallest error. Squared errors are weighted by [`importance`].
 ///
 /// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
-/// negative. Trial `t` begins with the scale that divides the range from `−min` to the highest
-/// weight into `top + t / 4` steps. Each of its [`ROUNDS`] rounds first computes the codes, clamped
-/// to `0..=top` and rounded. Then [`fit_scale_and_min`] computes the scale and the minimum for
-/// these codes. A trial's error is the error of its last codes with its last scale and minimum.
+/// negative. The `range` is the highest weight plus this minimum. Trial `t` begins with the scale
+/// `range / (top + t / 4)`, where `t / 4` is not rounded. Each of its [`ROUNDS`] rounds first
+/// computes the codes, clamped to `0..=top` and rounded. Then [`fit_scale_and_min`] computes the
+/// scale and the minimum for these codes. A trial's error is the error of its last codes with its
+/// last scale and minimum.
 ///
 /// If the range is 0, all weights are equal and none is positive. The function then returns scale 0
 /// and the initial minimum, without any trial.

@@ -1,5 +1,5 @@
 //! Day 1. Computes attention for each row of a pass (one row per token), with the keys and values
-//! in a cache. A row takes three steps: scores, softmax, weighted sum.
+//! in a cache. Attention for a row takes three steps: scores, softmax, weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
@@ -117,8 +117,8 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
 
 /// Returns the keys and values at `positions` as runs. Streaming attention processes each run in
 /// tiles of [`TILE`] positions. The runs are cut so that every tile except the first begins at a
-/// multiple of [`TILE`]. So the boundaries of tiles don't depend on the cache's page size or on
-/// where a sliding window begins.
+/// multiple of [`TILE`]. So the boundaries between tiles don't depend on the cache's page size or
+/// on where a sliding window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,
     layer: usize,

@@ -1,4 +1,5 @@
-//! Day 1. The KV cache: keys and values of every position so far, computed once.
+//! Day 1. The KV cache. It holds the keys and values of every position so far, so that they are
+//! computed only once.
 //!
 //! Tasks here: week2-day1 task 1 (`DenseCache::write`, `DenseCache::run`, `DenseCache::start`,
 //! `Store::put`). Everything else is provided.
@@ -15,7 +16,7 @@ use super::{
     rows::Queries,
 };
 
-/// A store for the keys and values of positions: the model writes them, and attention reads them.
+/// A cache of keys and values. The model writes them, and attention reads them.
 ///
 /// The model and attention use a cache only through this trait. [`DenseCache`] reserves room for
 /// every position. Another cache may allocate pages as a sequence grows. Every cache must follow
@@ -25,12 +26,12 @@ use super::{
 ///   after the other in memory. A dense cache returns one run for a range, and a paged cache
 ///   returns a run for each page.
 /// - **A run ends only at a multiple of [`TILE`](super::kernels::vector::TILE) or at the end of the
-///   range.** (`TILE` is the number of positions in an attention tile.) So a page must hold whole
-///   tiles. Attention reads a run tile by tile (day 7), and its rounding depends on where each tile
-///   begins and ends. The rule makes attention's result the same to the last bit, no matter how the
-///   cache divides its memory.
-/// - **Positions are given as ranges, not as lengths**: a model with a sliding window looks only at
-///   the last positions, and a cache may free the earlier ones.
+///   range.** (`TILE` is the number of positions in an attention tile.) So a page must hold a whole
+///   number of tiles. Attention reads a run tile by tile (day 7), and its rounding depends on where
+///   each tile begins and ends. The rule makes attention's result the same to the last bit, no
+///   matter how the cache divides its memory.
+/// - **Positions are given as ranges, not as lengths**: a model with a sliding window reads only
+///   the most recent positions, and a cache may free the earlier ones.
 pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
@@ -84,8 +85,8 @@ pub trait KvCache: Sync {
         false
     }
 
-    /// Computes attention if the cache implements it for this plan. Returns whether it did. The
-    /// default implementation does nothing and returns false. The function
+    /// Computes attention if the cache has its own implementation for this plan. Returns whether it
+    /// computed attention. The default implementation does nothing and returns false. The function
     /// [`attend`](super::attention::attend) calls this method first. If the result is false, that
     /// function computes attention itself. A cache may add numbers in a different order than the
     /// function does.
@@ -145,7 +146,8 @@ pub struct DenseCache {
     computed: usize,
 }
 
-/// The keys or the values of a cache, in rows of `D` elements. An index always counts elements.
+/// The keys or the values of a cache, in rows of `D` elements. Indices count elements, even in a
+/// q8_0 cache.
 #[derive(Debug, Clone)]
 pub(crate) enum Numbers {
     /// Plain floats.
@@ -231,8 +233,8 @@ impl DenseCache {
         self.computed
     }
 
-    /// Returns the keys and values of one head at `positions`, as one run. They are stored one
-    /// after the other.
+    /// Returns the keys and values of one head at `positions`, as one run. A head's positions are
+    /// stored one after the other.
     ///
     /// # Panics
     /// If a position is beyond the capacity. Also if `layer`, `sequence` or `head` is not in the
@@ -330,7 +332,7 @@ impl Store {
     }
 
     /// Prefetches the `n` elements at index `at`, which will be read next. `in_a_row` says whether
-    /// they directly follow the elements that are being read now.
+    /// these elements directly follow the elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
             Self::F32(store) => prefetch(&store[at..at + n], in_a_row),

@@ -13,8 +13,8 @@ use super::{
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
-/// The largest supported head size. There is a limit because tiles of keys and values are on the
-/// stack.
+/// The largest supported head size. The limit exists because tiles of keys and values are kept on
+/// the stack, in arrays of fixed size.
 pub const MAX_HEAD_DIM: usize = 256;
 
 /// The maximum number of query heads in a call of [`attend_streaming`].
@@ -37,7 +37,7 @@ impl Default for OnlineSoftmax {
 
 impl OnlineSoftmax {
     /// Adds `scores` (possibly empty) to the softmax. Replaces each score with its weight
-    /// `e^(score − max)`. Here `max` is the new maximum: that of `scores` and all earlier scores.
+    /// `e^(score − max)`. Here `max` is the largest of all scores so far, including `scores`.
     /// Returns the factor `e^(old max − new max)`. The caller has sums that were computed with the
     /// old maximum, and must multiply them by this factor.
     ///
@@ -80,9 +80,9 @@ pub struct Query<'a> {
     pub visible: Range<usize>,
 }
 
-/// Computes attention for many queries over the same keys and values, as in prompts. Keys and
-/// values are processed in tiles of [`TILE`] positions. Each tile is converted to f32 once for all
-/// queries. A tile of keys is also transposed once for all queries.
+/// Computes attention for many queries over the same keys and values, such as those of a prompt.
+/// Keys and values are processed in tiles of [`TILE`] positions. Each tile is converted to f32 once
+/// for all queries. Each tile of keys is also transposed once for all queries.
 ///
 /// `queries` (at most [`MAX_BLOCK_QUERIES`]) → `out [queries, D]`. `runs` hold every position that
 /// any query sees, and may hold more. A score is `scale · q·k`.

@@ -41,8 +41,8 @@ pub struct Sequence {
     pub sampler: Sampler,
     /// The request's limits and stop tokens.
     pub limits: Limits,
-    /// Searches the answer for stop texts. Holds the answer's last bytes, which may begin a stop
-    /// text.
+    /// Searches the answer for stop texts. Holds the answer's last bytes, which may contain the
+    /// start of a stop text.
     pub stop_texts: StopTexts,
     /// The constraint that the answer must obey, if any.
     pub constraint: Option<Constraint>,

@@ -170,15 +170,16 @@ pub fn read_run(
 
 /// Replaces `order` with the indices of `rows`, sorted so that all rows that share a page are
 /// neighbours. This must hold for every page. Rows with the same pages may be in any order.
-/// Allocates nothing, if `order` has enough capacity.
+/// Allocates nothing if `order` has enough capacity.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     todo!("week3-day4 task 2: arrange")
 }
 
 /// Reads `positions` page by page. Each reader reads the positions that it may see. If neighbouring
-/// readers share a page, reads the page once for all of them. This read begins at the first
-/// position in the page that any of them sees, rounded down to a multiple of [`TILE`], even if that
-/// is before `positions`. It ends after the last position in the page that any of them sees.
+/// readers share a page, reads the page once for all of them. Only the page's positions in
+/// `positions` count. The read begins at the first one that any of these readers sees, rounded down
+/// to a multiple of [`TILE`], even if that is before `positions`. It ends after the last one that
+/// any of them sees.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

@@ -12,8 +12,8 @@ use super::{
 };
 
 /// An index of full pages that may be shared. A page's key is the name of the prefix that ends with
-/// that page. The index is an owner of each of its pages. So a page that no sequence owns any
-/// longer stays until the index evicts it to make room.
+/// that page. The index is an owner of each of its pages. So a page stays even when no sequence
+/// owns it any longer, until the index evicts it to make room.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -102,8 +102,8 @@ impl PrefixIndex {
     /// Two different prefixes may have the same name, so a name alone proves nothing. A page
     /// matches only if its tokens are the text's, and its parent is the page found just before it.
     ///
-    /// Finding a page counts as a use. Set `used` for the last page first, so that the text's first
-    /// page is the most recently used.
+    /// Finding a page counts as a use. Set `used` of the pages in reverse order, so that the text's
+    /// first page is the most recently used.
     ///
     /// Adds the text's length to `counts.asked`, and the number of tokens found to `counts.found`.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
@@ -118,15 +118,15 @@ impl PrefixIndex {
     }
 
     /// Inserts the full pages of the text `tokens`, whose keys and values have been computed.
-    /// `table[i]` holds the tokens from `i · page_len` on. Pages that
-    /// [`PrefixIndex::find`] could find are there already, and their entries stay as they are. The
-    /// index becomes an owner of each later page of `table`. If the name of such a page already
-    /// belongs to an entry, which must be of another text, that entry stays, and insertion stops:
-    /// neither this page nor any later page of the text is inserted.
+    /// `table[i]` is the page for the tokens from `i · page_len` on. The pages that `matching`
+    /// finds are in the index already, and their entries stay as they are. The index becomes an
+    /// owner of each later full page. If another entry already has the name of such a page, that
+    /// entry stays, and insertion stops: neither this page nor any later page of the text is
+    /// inserted.
     ///
     /// Inserting counts as a use of all the text's pages, whether new or already there. Set `used`
-    /// for these pages, the last page first. If insertion stopped, count only the pages before the
-    /// stop: the entry at which it stopped keeps its `used`.
+    /// of these pages in reverse order. If insertion stopped, count only the pages before the stop:
+    /// the entry at which it stopped keeps its `used`.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }

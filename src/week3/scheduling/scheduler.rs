@@ -13,14 +13,14 @@ use std::cmp::Reverse;
 pub struct Load {
     /// Number of the request's tokens that have not been computed.
     pub left: usize,
-    /// Whether the request's next row produces a new token.
+    /// Whether the request is decoding. If so, its next row produces a new token.
     pub decoding: bool,
     /// Number of steps since the last step in which the request had a row.
     pub waited: usize,
 }
 
-/// Divides a budget of rows among the requests of a step. First each decoding request gets one row,
-/// then the prompts get the remaining rows.
+/// Divides a budget of rows among the requests of a step. First the decoding requests get at most
+/// one row each, then the prompts get the remaining rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduler {
     /// Maximum number of rows in a step.
@@ -65,9 +65,9 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 1: share_prompts")
 }
 
-/// Distributes at most `rows` rows among the decoding requests, one row each, to those that have
-/// waited longest. Among requests that have waited equally long, the oldest comes first. Doesn't
-/// change the shares of other requests.
+/// Gives one row each to the `rows` decoding requests that have waited longest, or to all decoding
+/// requests if there are fewer. Among requests that have waited equally long, the oldest comes
+/// first. Doesn't change the shares of other requests.
 ///
 /// After the step, a request that got no row has waited longer than the requests that got a row. So
 /// each of `n` decoding requests gets a row at least once in any `⌈n / rows⌉` consecutive steps.

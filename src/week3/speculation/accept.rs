@@ -47,9 +47,9 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     todo!("week3-day6 task 2: distribution")
 }
 
-/// Returns whether a draft is kept. The probability of that is `min(1, p / q)`. The drafted token
-/// has probability `p` in the target model, and `q > 0` in the proposer's distribution. `uniform`
-/// is a random number from `[0, 1)`.
+/// Returns whether to keep a draft. Keeps it with probability `min(1, p / q)`. `p` is the drafted
+/// token's probability in the target model's distribution, and `q > 0` is its probability in the
+/// proposer's. `uniform` is a random number from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     todo!("week3-day6 task 2: accepts")

@@ -30,7 +30,7 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// Speculative decoding with one proposer. How many tokens are proposed adapts to how many are
+/// Speculative decoding with one proposer. The number of proposed tokens adapts to the number
 /// accepted.
 pub struct Speculation<D> {
     /// The proposer of drafts.
@@ -69,10 +69,10 @@ impl<D: Drafter> Speculation<D> {
         self.counts
     }
 
-    /// Runs one pass of the session's model, and appends 1 to `room` tokens to `text`. `room` is at
-    /// least 1. The pass has a row for each token of the text that the session has not computed,
-    /// and a row for each draft. Afterwards, the session holds exactly the text without its last
-    /// token.
+    /// Runs one pass of the session's model, and appends at least one and at most `room` tokens to
+    /// `text`. `room` is at least 1. The pass has a row for each token of the text that the session
+    /// has not computed, and a row for each draft. Afterwards, the session holds exactly the text
+    /// without its last token.
     ///
     /// `chunk` is the maximum number of prompt rows in one pass. A longer prompt takes several
     /// passes.

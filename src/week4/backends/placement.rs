@@ -37,11 +37,11 @@ pub struct Wishes {
 ///
 /// # Errors
 /// - If no backend supports a node.
-/// - If no single backend supports all `store` and `attend` nodes. The node in the message is the
-///   first one, in order, such that no backend supports all of them up to this node.
+/// - If no single backend supports all `store` and `attend` nodes. The message names the first of
+///   these nodes, in order, that rules out the last remaining backend.
 ///
-/// If both apply, the message may name either node. It is one line, and names the node, its
-/// operation, what it reads, and the backends.
+/// If both apply, the message may name either node. The message is one line that names the node,
+/// its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

@@ -18,10 +18,10 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 /// The maximum head size: each of 64 threads computes at most four elements of a head's result.
 pub const LONGEST_HEAD: u32 = 256;
 
-/// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup. A
-/// workgroup computes head `group.x` of row `group.y`. It processes 64 positions at a time, and
-/// keeps a running maximum, sum and output. Query head `h` reads key and value head
-/// `h / (heads / kv_heads)`.
+/// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup. `group` is
+/// a workgroup's index in the grid. The workgroup computes head `group.x` of row `group.y`. It
+/// processes 64 positions at a time, and keeps a running maximum, sum and output. Query head `h`
+/// reads key and value head `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     todo!("week4-day5 task 5: attention")

@@ -52,7 +52,7 @@ pub fn q4_0() -> &'static str {
 /// with 64 threads per workgroup. A workgroup computes `result[column, row]`, the dot product of
 /// one row of weights and one column of `x`. Its index along the grid's `z` axis is the column. For
 /// each column, the grid has a workgroup for every row of weights. These workgroups may form
-/// several rows of the grid, along `x` and `y`, and there may be more of them than `sizes.rows`. A
+/// several rows along the grid's `x` and `y` axes. There may be more of them than `sizes.rows`. A
 /// row of weights has `sizes.k / 32` blocks. Each block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {

@@ -27,7 +27,7 @@ pub struct PassShape {
 /// no such prefix.
 ///
 /// # Errors
-/// If a weight has the wrong sizes, or there are no rows.
+/// If a weight has the wrong sizes, there are no rows, or `wanted` is 0 or more than `rows`.
 pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     todo!("week4-day2 task 4: build")
 }

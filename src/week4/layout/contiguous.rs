@@ -12,8 +12,8 @@ use super::{
 
 impl Layout {
     /// Returns whether the elements are stored one after the other without a gap, with the index
-    /// along axis 0 changing fastest. The stride of an axis does not matter if the axis has a
-    /// single element (for axis 0, a single block).
+    /// along axis 0 changing fastest. An axis with a single element may have any stride. So may
+    /// axis 0 if a row is a single block.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         todo!("week4-day1 task 3: Layout::is_contiguous")
@@ -30,8 +30,8 @@ impl Layout {
     ///
     /// # Errors
     /// - If [`Layout::new`] returns an error.
-    /// - If `sizes` has a different number of elements. The message names this tensor's sizes and
-    ///   `sizes`.
+    /// - If the product of `sizes` is not this tensor's number of elements. The message names this
+    ///   tensor's sizes and `sizes`.
     /// - If this tensor is not contiguous. The message says so, and names the same sizes.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 3: Layout::reshape")

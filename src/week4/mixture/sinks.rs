@@ -1,5 +1,5 @@
 //! Day 6. Attention with a sink: each head has an extra logit that takes part in the softmax but
-//! has no value.
+//! has no value vector.
 //!
 //! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks". In
 //! gpt-oss, the sink is a learned number.

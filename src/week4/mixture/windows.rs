@@ -8,8 +8,8 @@ use std::{collections::VecDeque, ops::Range};
 
 use crate::week3::pool::{BlockPool, Page};
 
-/// Returns the positions that the row at `position` sees. Without a window, these are all positions
-/// up to and including its own. With a window, they are only the last `window` of these.
+/// Returns the positions that the row at `position` sees. Without a window, it sees all positions
+/// up to and including its own. With a window, it sees only the last `window` of them.
 #[must_use]
 pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     todo!("week4-day6 task 4: visible")
@@ -61,9 +61,9 @@ impl PageTable {
         true
     }
 
-    /// Releases pages to the pool: all those that neither the row at `next` nor any later row
-    /// needs. Does nothing if `next` is smaller than in an earlier call, because released pages
-    /// can't be restored.
+    /// Releases to the pool every page that neither the row at `next` nor any later row needs. Does
+    /// nothing if `next` is smaller than in an earlier call, because released pages can't be
+    /// restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }

@@ -16,8 +16,9 @@ pub struct Lifetime {
     pub bytes: usize,
     /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads the buffer. For a result of the graph, this is the number of steps,
-    /// one past the last step. For a buffer that nothing reads, this is the step that writes it.
+    /// The last step that reads the buffer. Results of the graph are read after all steps: for
+    /// them, this is one past the index of the last step. For any other buffer that nothing reads,
+    /// this is the step that writes it.
     pub last: usize,
 }
 
@@ -25,8 +26,8 @@ pub struct Lifetime {
 /// `order`.
 ///
 /// A node that reads a view reads the bytes of the view's root ([`Graph::root`]), no matter how
-/// many views are in between. A view counts as a reader of its root too, in its own step. A result
-/// that is a view keeps its root's buffer alive.
+/// many views are in between. A view also counts as a reader of its root, in the view's own step. A
+/// result that is a view keeps its root's buffer alive.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     todo!("week4-day3 task 1: lifetimes")
@@ -39,7 +40,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
 }
 
 /// Returns the largest number of bytes that a single step needs. This is a lower bound on the size
-/// of any plan in which no node overwrites a source.
+/// of any plan in which no node writes its result over one of its own sources.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     todo!("week4-day3 task 1: lower_bound")

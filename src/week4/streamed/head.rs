@@ -45,8 +45,9 @@ impl<'a> TopK<'a> {
 }
 
 /// Offers every token and its logit to `top`, which the caller has cleared. Reads all rows of the
-/// output head from front to back, and multiplies each by `x`. At most [`OUTPUTS`] logits are in
-/// memory at once, each in 4 bytes of `scratch`. Never offers padding rows, which are not tokens.
+/// output head from front to back, and multiplies each by `x`. Holds at most [`OUTPUTS`] logits in
+/// memory at once. Each logit needs 4 bytes of `scratch`. Never offers padding rows, which are not
+/// tokens.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

@@ -1,4 +1,4 @@
-//! Day 7. The two halves of a layer: attention over a cache of int8, and an MLP in chunks.
+//! Day 7. The two halves of a layer: attention over an int8 cache, and an MLP in chunks.
 //!
 //! Tasks here: week4-day7 task 4 (`Cache::push`, `Cache::attend`, `mlp`). Everything else is
 //! provided.
@@ -83,9 +83,9 @@ impl<'a> Cache<'a> {
 
     /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
     /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. Each query
-    /// head is quantized to int16 with its own scale. Its attention weights are also quantized to
-    /// int16, after each has been multiplied by the scale of its value. All dot products and
-    /// weighted sums are computed in integers (the weighted sums in i64).
+    /// head is quantized to int16 with its own scale. Each of its attention weights is multiplied
+    /// by the scale of the value at the same position. The products are then quantized to int16
+    /// too. All dot products and weighted sums are computed in integers (the weighted sums in i64).
     ///
     /// Needs `scratch` memory for each position of the cache's capacity, used or not: 4 bytes for a
     /// float weight and 2 for the integer weight. For each element of a head, needs 2 bytes for the

@@ -47,8 +47,8 @@ impl TextStream {
         // END SOLUTION
     }
 
-    /// Ends the text once the last token has arrived, and returns the rest. If bytes are still held
-    /// back, their character is incomplete, so returns U+FFFD for them.
+    /// Ends the text after the last token. If bytes are still held back, returns U+FFFD for them,
+    /// because their character is incomplete. Otherwise, returns an empty string.
     pub fn finish(&mut self) -> String {
         // SOLUTION week1-day6 task 3
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()

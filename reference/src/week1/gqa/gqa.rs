@@ -60,7 +60,7 @@ pub fn grouped_query_attention(
 }
 
 /// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. Key `j` is at
-/// position `j`. The queries are the last `L` of the `S` positions: query `i` is at position
+/// position `j`. The queries are at the last `L` of the `S` positions: query `i` is at position
 /// `S − L + i`. Entry `[i, j]` is `−inf` if key `j` comes after query `i`. Otherwise it is 0.
 ///
 /// # Panics

@@ -162,11 +162,11 @@ pub fn rope_at_positions(
 /// head, row `i` moves to row `2i`, and row `i + D/2` moves to row `2i + 1`.
 ///
 /// Convert both the query and the key projection. Attention with [`rope_interleaved`] then returns
-/// the same result as it did before with [`rope_half_split`].
+/// the same result as attention with [`rope_half_split`] and the original projections.
 ///
-/// `weight [n_heads·D, E]` → the same shape. `n_heads` counts the heads of *this* projection. A key
-/// projection may have fewer heads than the query projection. llama.cpp's converter reorders Llama
-/// checkpoints in the same way.
+/// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection.
+/// A key projection may have fewer heads than the query projection. llama.cpp's converter reorders
+/// Llama checkpoints in the same way.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day2 task 4
     let [rows, width] = *weight.shape() else {

@@ -64,7 +64,8 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
 /// least `p`. Sets all other logits to `−inf`.
 ///
-/// - Tokens are taken in the order of their logits, and lower ids first among equal logits.
+/// - Tokens are taken from the largest logit to the smallest. Among equal logits, lower ids come
+///   first.
 /// - The token that brings the sum to `p` is kept too, so at least one token always remains.
 /// - If `p ≥ 1`, all tokens are kept.
 /// - The sum is an f64, because rounding errors add up over many thousands of tokens.
@@ -106,7 +107,7 @@ pub fn min_p(logits: &mut [f32], p: f32) {
 
 /// Penalises every token in `seen`: divides a positive logit by `penalty`, and multiplies a
 /// negative one by it. A token that occurs several times is penalised only once. `penalty` is
-/// positive. Above 1, it makes these tokens less likely. A penalty of 1 changes nothing.
+/// positive. A penalty above 1 makes these tokens less likely. A penalty of 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {

@@ -29,7 +29,7 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
 /// Returns the relative error of `y [n]`: [`rms_error`] divided by the root mean square of `x [n]`,
 /// the original.
 ///
-/// - If nothing differs, the result is 0, even if `x` is all zeros.
+/// - If `x` and `y` are equal, the result is 0, even if `x` is all zeros.
 /// - If `x` is all zeros and `y` is not, the result is infinite.
 ///
 /// # Panics

@@ -33,7 +33,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
 /// Encodes a block of 32 finite weights:
 ///
 /// 1. Find `w`, the first of the weights with the largest magnitude. Keep its sign.
-/// 2. The scale is `d = w / −8`. So `w` becomes the integer 0, which represents −8. There is no +8.
+/// 2. The scale is `d = w / −8`. So `w` becomes the integer 0, which represents −8. No integer
+///    represents +8.
 /// 3. Multiply each weight by `1 / d`, or by 0 if `d` is 0. Add 8.5, drop the fraction, and turn 16
 ///    into 15. Compute the integers from `d` before it is rounded to f16.
 #[must_use]

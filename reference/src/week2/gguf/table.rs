@@ -30,7 +30,7 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 ///
 /// # Errors
 /// Messages name the tensor (`tensor token_embd.weight`). If the name cannot be read, the message
-/// contains `index` (`name of tensor 3`). Besides an incomplete entry, the errors are:
+/// contains `index` (`name of tensor 3`). An incomplete entry is an error. The other errors are:
 ///
 /// - The number of axes is not 1 to 4. The message contains the number found, and `1 to 4`.
 /// - An axis has length 0.
@@ -137,7 +137,8 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 /// # Errors
 /// The message names the tensor, its offset and what was expected:
 /// - If the tensor is misaligned: a multiple of `alignment`.
-/// - If it overlaps the tensor with the next lower offset: an offset at or after that tensor's end.
+/// - If it overlaps the previous tensor (in order of offsets): an offset at or after that tensor's
+///   end.
 /// - If it extends past the data section: an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],

@@ -1,5 +1,5 @@
-//! Day 4. Writes a GGUF file. This module produces everything that comes before the data.
-//! `write_file` then writes the data, tensor by tensor.
+//! Day 4. Writes a GGUF file. This module produces the bytes that come before the data.
+//! `write_file` writes these bytes to the file, then the data, tensor by tensor.
 //!
 //! Tasks here: week2-day4 task 6 (`put_string`, `put_value`, `lay_out`, `head`). Everything else is
 //! provided.
@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
 
 /// Appends a string in the format that [`Reader::string`](super::gguf::reader::Reader::string)
-/// reads: its byte length (a `u64`), then UTF-8.
+/// reads: its byte length (a `u64`), then its UTF-8 bytes.
 pub fn put_string(out: &mut Vec<u8>, text: &str) {
     // SOLUTION week2-day4 task 6
     out.extend((text.len() as u64).to_le_bytes());

@@ -7,8 +7,9 @@ pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, S
 /// Quantizes `x`, one row of activations. Overwrites all of `super_blocks`, including their `sums`.
 ///
 /// Shapes: `x [cols]`, `super_blocks [cols / 256, rounded up]`. `per_scale` is [`BLOCK`] or
-/// [`SUPER_BLOCK`]. Every `per_scale` activations share a scale, `absmax / 127`. Each activation is
-/// divided by its scale and rounded to the nearest integer.
+/// [`SUPER_BLOCK`]. Every `per_scale` consecutive activations share a scale: their largest
+/// magnitude divided by 127. Each activation is divided by its scale and rounded to the nearest
+/// integer.
 ///
 /// - If all activations that share a scale are 0, the scale is 0.
 /// - If an activation is NaN or infinite, its scale is NaN. The integers that share this scale

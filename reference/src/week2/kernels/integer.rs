@@ -5,8 +5,8 @@
 //! The weights have the scale `d` and codes `q`, and the activations have the scale `s` and values
 //! `p`. Both scales can be factored out: `Σ d·q · s·p = d · s · Σ q·p`. A block of 32 weights is
 //! multiplied by 32 activations that share a scale. A block of 256 weights is multiplied by a
-//! super-block of 256 activations that share a scale. So even the products of the sub-blocks' own
-//! scales are computed in integers.
+//! super-block of 256 activations that share a scale. So even the multiplications by the
+//! sub-blocks' own scales are done in integers.
 //!
 //! For minimums, the fused rung adds up the activations `x` for every row of weights. Here, use
 //! [`Int8SuperBlock::sums`] instead: sums of 16 values `p`, computed once for all rows.
@@ -36,9 +36,9 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks are multiplied by one
-/// super-block of activations. The last super-block of a row may have fewer blocks. (This function
-/// is provided, as an example.)
+/// Like [`super::fused::dot_q8_0`], with activations in int8. Each super-block of activations is
+/// multiplied by eight blocks, or by fewer at the end of a row. (This function is provided, as an
+/// example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;

@@ -2,8 +2,8 @@
 //! (matrix–matrix, prefill).
 //!
 //! Unpacking the codes from their blocks would be most of the work if it were repeated for every
-//! row of activations. So each weight row is unpacked once, into codes of one byte, and multiplied
-//! by every row of activations.
+//! row of activations. So with many rows, each weight row is unpacked once, into codes of one byte,
+//! and multiplied by every row of activations.
 //!
 //! Tasks here: week2-day5 task 4 (`matrix_vector`, `dot_unpacked`, `matrix_matrix`). Everything
 //! else is provided.
@@ -76,8 +76,8 @@ pub fn matrix_matrix(
 
 /// Computes a tile of the output. See [`super::Kernel`]. Supports all formats of the integer rung
 /// (the scalar kernels that multiply integers). For a single row of activations, calls the function
-/// that [`integer::dot`] returns. For more rows, unpacks the weight rows. Also unpacks them for
-/// formats that no day teaches, for which [`integer::dot`] returns `None`.
+/// that [`integer::dot`] returns. For more rows, unpacks the weight rows. If [`integer::dot`]
+/// returns `None` (for formats that no day teaches), unpacks them for a single row too.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {

@@ -21,7 +21,7 @@ pub struct Session<C = DenseCache> {
     pub model: Arc<Model>,
     /// Kernels, attention method and threads that run the model.
     pub plan: Arc<Plan>,
-    /// Keys and values of `tokens`, as sequence 0.
+    /// The cache. Its sequence 0 holds the keys and values of `tokens`.
     pub(crate) cache: C,
     /// The sequence so far: every token that is in the cache.
     pub(crate) tokens: Vec<u32>,
@@ -82,16 +82,17 @@ impl<C: KvCache> Session<C> {
         self.keep_prefix(&[]);
     }
 
-    /// Runs the model on `tokens` and appends them to the sequence. One pass runs at most `chunk`
-    /// tokens. (A `chunk` of 0 counts as 1.) Returns the logits `[V]` after the last token.
+    /// Runs the model on `tokens` and appends them to the sequence. The tokens are run in chunks of
+    /// at most `chunk` tokens, with one pass for each chunk. (A `chunk` of 0 counts as 1.) Returns
+    /// the logits `[V]` after the last token.
     ///
     /// Decoding a token must not allocate memory (day 7 checks that), so keep the rows in
     /// `self.rows`.
     ///
     /// # Errors
     /// - There are no tokens. The message says `no tokens`.
-    /// - A token or its position is out of range (see [`Model::check`]). Earlier chunks then remain
-    ///   in the sequence. That chunk and all later chunks are not added.
+    /// - A token or its position is out of range (see [`Model::check`]). The chunk with this token
+    ///   and all later chunks are not added. The chunks before it remain in the sequence.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         // SOLUTION week2-day1 task 4
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
@@ -145,7 +146,7 @@ impl<C: KvCache> Session<C> {
     /// # Errors
     /// - The prompt is empty. The message says `empty`.
     /// - The prompt is longer than the context. The message names both lengths.
-    /// - The prompt holds a token that is not in the vocabulary.
+    /// - [`Session::feed`] fails, for example if a token of the prompt is not in the vocabulary.
     pub fn generate(
         &mut self,
         prompt: &[u32],

@@ -22,7 +22,7 @@ use super::{
     rows::{Queries, Row},
 };
 
-/// A decoder whose weights are in a mapped file.
+/// A decoder whose matrices are in a mapped file.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Sizes and constants of the model.
@@ -52,7 +52,7 @@ pub struct Workspace {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// Update that attention or the MLP adds to the residual stream, `[T, E]`.
+    /// Output of attention or of the MLP, `[T, E]`. It is added to the residual stream.
     delta: Vec<f32>,
     gate: Vec<f32>,
     up: Vec<f32>,
@@ -94,8 +94,8 @@ impl Model {
     /// Runs the model on `rows` (at least one) and stores their keys and values in `cache`. Returns
     /// the logits `[n, V]` of the `n` rows that request logits, in order.
     ///
-    /// The rows of a sequence must have consecutive positions, in order. The first of them is the
-    /// sequence's first position that is not in the cache.
+    /// The rows of a sequence must have consecutive positions, in order. The first of these
+    /// positions must be the sequence's length in the cache ([`KvCache::len`]).
     ///
     /// # Panics
     /// If a row's token, position or sequence is out of range. Also if a row's position is not the

@@ -2,10 +2,10 @@
 //!
 //! The thread pool itself ([`Team`]) is provided by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into tiles (rectangles)
-//! and calls [`take_tiles`] on every thread. Each thread then takes one tile after the other. Work
-//! on several outputs goes through `parallel_parts`. All other parallel work goes through
-//! `parallel_tiles`. No two threads get the same tile, so each writes its part through an ordinary
-//! `&mut` slice.
+//! and calls [`take_tiles`] on every thread. Each thread then takes one tile after another. Work on
+//! several outputs at once goes through `parallel_parts`. All other parallel work goes through
+//! `parallel_tiles`. No two threads get the same tile, so each thread writes its tiles through
+//! ordinary `&mut` slices.
 //!
 //! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
 //! provided.

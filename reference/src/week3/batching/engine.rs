@@ -46,10 +46,10 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Total number of positions that requests found in the cache instead of computing them.
+    /// Total number of cached positions that requests reused instead of computing them again.
     pub(crate) attached: u64,
-    /// The ids of the requests that got their first rows in the last step, each with the number of
-    /// the request's positions that were already in the cache.
+    /// For each request that got its first rows in the last step: its id, and how many of its
+    /// positions were already in the cache.
     pub(crate) found: Vec<(RequestId, usize)>,
     /// What the scheduler knows about each request in `running`, in the same order.
     pub(crate) loads: Vec<Load>,

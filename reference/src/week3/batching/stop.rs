@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
-    /// The most recent bytes, which could be the beginning of a stop text.
+    /// The most recent bytes, which may contain the start of a stop text.
     tail: Vec<u8>,
 }
 

@@ -10,8 +10,8 @@ pub type Bytes = &'static [(u8, u8)];
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// The bytes of an escape from `\udc00` to `\udfff`: the allowed values of each of its six bytes.
-/// Such an escape is the second half (low surrogate) of a character that needs two escapes.
+/// The allowed values of each of the six bytes of an escape from `\udc00` to `\udfff`. Such an
+/// escape is the second half (low surrogate) of a character that needs two escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -148,7 +148,7 @@ impl Number {
     }
 
     /// Returns whether the bytes so far are a complete number. Even a complete number may continue:
-    /// only the next byte decides that.
+    /// only the next byte shows whether it does.
     #[must_use]
     pub fn is_complete(self) -> bool {
         // SOLUTION week3-day7 task 1

@@ -19,7 +19,7 @@ pub struct TokenTrie {
 /// A node of a [`TokenTrie`]. It represents a prefix of one or more texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// Each byte that may follow the prefix, with the node of the longer prefix.
+    /// Each byte that may follow the prefix, with the node for the prefix plus this byte.
     pub children: Vec<(u8, NodeId)>,
     /// The tokens whose whole text is the prefix. Several tokens may have the same text.
     pub tokens: Vec<u32>,

@@ -1,6 +1,6 @@
 //! Day 7. Keeps JSON answers within a token limit. The *closing text* is the shortest text that
 //! completes the JSON so far. A token is forbidden if the closing text after it needs more
-//! tokens than are left.
+//! tokens than are then left.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.
@@ -70,7 +70,7 @@ pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // END SOLUTION
 }
 
-/// Stores each token's price in each grammar state. [`Prices::of`] defines and computes prices.
+/// A store of token prices, by grammar state. [`Prices::of`] defines and computes prices.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,

@@ -150,9 +150,9 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Reserves the first `len` positions of a sequence, and returns whether that was possible.
-    /// Afterwards, each of these positions has a page. Pages for positions from the sequence's
-    /// length on belong to this sequence alone: a shared page among them is copied first. Then new
-    /// pages are allocated.
+    /// Afterwards, each of these positions has a page. Every page that extends beyond the
+    /// sequence's length belongs to this sequence alone. First copies such pages if they are
+    /// shared, then allocates new pages.
     ///
     /// - If the sequence is already `len` positions long or longer, does nothing and returns true.
     /// - If `len` is beyond the capacity, changes nothing and returns false.
@@ -321,8 +321,8 @@ impl PagedCache {
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of a sequence's `positions`, for one layer and head. The run ends with
-    /// the first position's page, or with `positions` if that is earlier.
+    /// Returns the first run of a sequence's `positions`, for one layer and head. The run ends at
+    /// the end of the first position's page or at the end of `positions`, whichever comes first.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.
@@ -378,7 +378,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements in one page's keys. The page's values have the same number.
+/// Returns the number of elements in one page's keys. The page's values have as many.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

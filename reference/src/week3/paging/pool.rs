@@ -1,4 +1,4 @@
-//! Day 3. The pool of pages: the list of free pages, and the number of owners of every other page.
+//! Day 3. The pool of pages: the list of free pages, and the number of owners of each page.
 //!
 //! Tasks here: week3-day3 task 1 (`BlockPool::can_allocate`, `BlockPool::allocate`,
 //! `BlockPool::retain`, `BlockPool::release`). Everything else is provided.
@@ -55,7 +55,7 @@ impl BlockPool {
     /// Returns the number of owners of the page that this handle is for.
     ///
     /// # Panics
-    /// If the handle comes from a larger pool.
+    /// If this pool has no page with this number, because the handle comes from a larger pool.
     #[must_use]
     pub fn num_owners(&self, page: &Page) -> usize {
         self.counts[page.0] as usize

@@ -6,9 +6,9 @@
 /// tokens. For the first page, `before` is the model's fingerprint.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
-/// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number
-/// is in little-endian order. The hash begins with `0xcbf29ce484222325`. For each byte, XORs the
-/// byte into the hash, then multiplies the hash by `0x100000001b3`, modulo 2⁶⁴.
+/// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. The bytes of
+/// each number are in little-endian order. The hash begins with `0xcbf29ce484222325`. For each
+/// byte, XORs the byte into the hash, then multiplies the hash by `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.
 #[must_use]

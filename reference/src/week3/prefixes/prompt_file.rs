@@ -29,8 +29,8 @@ use crate::week2::{
     model::Model,
 };
 
-/// The first bytes of a prompt file. If a program treats the file as text, it damages the line
-/// break at the end of these bytes.
+/// The first bytes of a prompt file. They end with a line break: a program that mistakes the file
+/// for text may change the line break, and [`decode`] then rejects the file.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
 /// The version of the file format.
@@ -65,7 +65,7 @@ impl fmt::Display for CacheType {
 /// The properties of the model and the cache that a file must match to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
-    /// The fingerprint of the model and of how the model is run.
+    /// The fingerprint of the model and of how it is run. For q8_0, XORed with [`Q8_0`].
     pub fingerprint: u64,
     /// How elements are stored.
     pub cache_type: CacheType,
@@ -97,7 +97,7 @@ impl PromptKey {
         Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
-    /// Returns the size in bytes of a number that the file stores.
+    /// Returns the size in bytes of one stored element.
     fn number(self) -> usize {
         match self.cache_type {
             CacheType::F32 => 4,
@@ -310,7 +310,7 @@ impl Prompt<'_> {
 }
 
 /// Provided. Writes `bytes` to a temporary file, then renames it to `path`. So `path` never holds
-/// an incomplete file. Until the rename, `path` is the old file, if there was one.
+/// an incomplete file. Until the rename, `path` still holds the old file, if any.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -319,8 +319,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
         let unfinished = Unfinished::new(path)?;
         let mut file = std::fs::File::create(unfinished.path())?;
         file.write_all(bytes)?;
-        // Sync before the rename: even if the machine stops now, the name must not refer to an
-        // empty file.
+        // Sync before the rename. Otherwise, if the machine crashes, `path` could refer to an empty
+        // file.
         file.sync_all()?;
         drop(file);
         unfinished.finish()
@@ -347,8 +347,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Finds out from the fingerprints of the file `bytes` and of `key` whether only one of
-/// them is for a q8_0 cache.
+/// Provided. Checks that the file `bytes` and `key` are both for a q8_0 cache, or both not.
+/// Compares only their fingerprints, so it accepts a file of another model.
 ///
 /// # Errors
 /// If the XOR of the two fingerprints is [`Q8_0`]. Then only one of them is for a q8_0 cache.
@@ -384,8 +384,8 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. Returns a number that identifies `model` and the way it is run. `how` describes this
-/// way. The number changes if any weight changes.
+/// Provided. Returns a number that identifies `model` and the way it is run, which `how` describes.
+/// The number changes if any weight changes.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

@@ -17,8 +17,8 @@ use crate::week2::cache::{CacheShape, KvCache, Run};
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, the number of pages at the beginning of each sequence that the index knows.
-    /// These pages came from the index, or were passed to [`PrefixIndex::insert`] before.
+    /// `[sequences]`. For each sequence, counts the pages at its beginning that came from the index
+    /// or were passed to [`PrefixIndex::insert`] before.
     told: Vec<usize>,
 }
 
@@ -47,9 +47,9 @@ impl SharedCache {
 impl EngineCache for SharedCache {
     /// Reserves positions like [`PagedCache::reserve`]. If too few pages are free, first evicts
     /// pages of the index that no sequence owns, but no more than needed. If even evicting all such
-    /// pages would not free enough, evicts none and returns false. As on day 3, needs new pages and
-    /// copies of shared pages ([`PagedCache::num_shared`]). [`PrefixIndex::num_unowned`] counts the
-    /// pages that can be evicted.
+    /// pages would not free enough, evicts none and returns false. As on day 3, each new page takes
+    /// a free page, and so does the copy of each shared page ([`PagedCache::num_shared`]).
+    /// [`PrefixIndex::num_unowned`] counts the pages that can be evicted.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {

@@ -63,9 +63,9 @@ impl<C: KvCache> DraftModel<C> {
 
 impl<C: KvCache> Drafter for DraftModel<C> {
     /// Truncates the draft model's cache to the prefix that it shares with `text`, so that this
-    /// prefix is not computed again. Then draws the tokens one by one, each from the draft model's
-    /// distribution after all earlier tokens. `sampling` holds the sampling options. Stops at the
-    /// end of the draft model's context.
+    /// prefix is not computed again. Then draws the drafts one by one, each from the draft model's
+    /// distribution after `text` and the earlier drafts. `sampling` holds the sampling options.
+    /// Stops at the end of the draft model's context.
     fn draft(
         &mut self,
         text: &[u32],

@@ -82,7 +82,7 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Provided. Computes one node: reads its sources' places, and writes to the node's own place.
+    /// Provided. Computes one node: reads from its sources' places, and writes to its own place.
     ///
     /// - A product is computed with [`Products::multiply`].
     /// - A node that has the same place as its first source is computed with [`overwrite`].

@@ -32,9 +32,9 @@ pub struct Schedule {
     pub graph: Graph,
     /// The splits, in the order in which they run.
     pub splits: Vec<Split>,
-    /// The results of the original graph, as nodes of the new graph. A result that is a view is not
-    /// copied: it stays in the memory of the backend that owns the viewed bytes. A result that is a
-    /// view of a leaf belongs to backend 0.
+    /// The results of the original graph, as nodes of the new graph. Results are not copied. A
+    /// result that is a view stays in the memory of the backend that owns the viewed bytes. A
+    /// result that is a view of a leaf belongs to backend 0.
     pub results: Vec<NodeId>,
     /// `[nodes of the new graph]`, the backend whose memory holds each node's bytes. `None` only
     /// for leaves, because every backend that reads a leaf has its own copy. A view of a leaf
@@ -122,7 +122,7 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns the node of the new graph that `backend` must read in place of `old`, a node of the
+    /// Returns the node of the new graph that `backend` must read instead of `old`, a node of the
     /// original graph. If that requires a new copy, adds the copy to `copies`.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4

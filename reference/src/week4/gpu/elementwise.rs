@@ -42,7 +42,7 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
 
 /// Returns WGSL source to append to [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup.
 /// The grid of workgroups may have several rows. `main` computes `result = a + b` for the first
-/// `sizes.n` elements. It doesn't touch the memory after them, which belongs to another buffer.
+/// `sizes.n` elements. It doesn't touch the memory after them, which may belong to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     // SOLUTION week4-day5 task 1

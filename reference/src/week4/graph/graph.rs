@@ -27,8 +27,8 @@ impl NodeId {
 /// A node of a graph: one operation.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The prefix that was set, for example `layer 0: `, followed by the node's own name. The node
-    /// has its own name only if [`Graph::named`] was called. May be empty.
+    /// A prefix, for example `layer 0: `, followed by the name that [`Graph::named`] gave the node.
+    /// Either part may be empty.
     pub name: String,
     /// The operation that the node computes.
     pub op: Op,
@@ -84,7 +84,7 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node and returns its id. The node's name is only the current prefix. Does not check
+    /// Adds a node and returns its id. The node's name is the current prefix. Does not check
     /// `layout`: the caller must compute it, as [`Graph::mul_mat`] does.
     ///
     /// # Errors

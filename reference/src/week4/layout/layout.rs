@@ -13,7 +13,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub const AXES: usize = 4;
 
 /// A tensor's layout: where each of its elements is in a slice of bytes. Axis 0 is the innermost
-/// one: rows run along it. So the axes are in the reverse of PyTorch's order.
+/// axis: rows run along it. PyTorch numbers the axes in the reverse order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// How elements are stored.

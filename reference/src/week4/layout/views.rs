@@ -65,8 +65,8 @@ impl Layout {
     /// All messages name `axes`.
     ///
     /// - If `axes` does not name each axis once.
-    /// - If `axes` moves axis 0 of a tensor in blocks of several elements. The message names its
-    ///   type.
+    /// - If `axes` moves axis 0, but this tensor's blocks have several elements. The message names
+    ///   the tensor's type.
     pub fn permute(&self, axes: [usize; AXES]) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         ensure!(

@@ -56,7 +56,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// Buffers that [`indexed_matmul`] reuses in its next call: gathered rows, and products.
+/// Buffers for gathered rows and for products. Every call of [`indexed_matmul`] reuses them.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The rows of all tokens, prepared once for all experts that read them. (Preparing them only
@@ -69,13 +69,13 @@ pub struct Gathered {
     pub output: Vec<f32>,
 }
 
-/// Multiplies the row of each assignment by the matrix of the assignment's expert. Writes the
+/// Multiplies each assignment's row of `x` by the matrix of the assignment's expert. Writes the
 /// products to `out [T · k, M]`. `experts` has one matrix `[M, K]` for each expert.
 ///
-/// `x` has rows `[K]`. If it has `T` rows, all experts of a token read the token's row. If it has
-/// `T · k` rows, each assignment has its own row. `work` may still hold rows of an earlier call
-/// with fewer or more assignments. Returns how many bytes of weights were read: an expert's matrix
-/// counts once if any token uses it, and not at all otherwise.
+/// A row of `x` has `K` elements. If `x` has `T` rows, all experts of a token read the token's row.
+/// If `x` has `T · k` rows, each assignment has its own row. `work` may still hold rows of an
+/// earlier call with fewer or more assignments. Returns how many bytes of weights were read: an
+/// expert's matrix counts once if any token uses it, and not at all otherwise.
 ///
 /// # Panics
 /// If `out` does not have a row for each assignment, or if the number of assignments is not a

@@ -30,8 +30,8 @@ impl Arena {
 
     /// Allocates `bytes` bytes and returns their offset. Uses the beginning of the shortest free
     /// part that is long enough. Of equally short parts, uses the first. If no free part is long
-    /// enough, the arena grows, and the new part begins at the arena's end. But if a free part
-    /// reaches that end, the new part begins where that free part begins.
+    /// enough, the arena grows. The new part then begins at the arena's old end. But if a free part
+    /// ends there, the new part begins at the start of that free part.
     ///
     /// # Panics
     /// If `bytes` is 0.

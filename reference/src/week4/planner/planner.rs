@@ -78,10 +78,10 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
 }
 
 /// Places the buffers in `lives`, step by step. `lives` is in the order of the steps, and may leave
-/// out buffers. Each step first allocates the part of its node, if this node has a buffer in
-/// `lives`, and then frees the parts that no later node reads. In this order, the new part can't
-/// overlap parts that are still being read. If `in_place` is true, a node takes over the part of
-/// the node that [`overwritten`] returns, instead of allocating one.
+/// out buffers. Each step first allocates a part for its node, if the node has a buffer in `lives`.
+/// It then frees the parts that are not needed after this step. In this order, the new part can't
+/// overlap parts that this step reads. If `in_place` is true and [`overwritten`] returns a node,
+/// the step's node takes over that node's part instead of allocating one.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     // SOLUTION week4-day3 task 3
     let (mut arena, mut parts) = (Arena::default(), vec![None; graph.len()]);
@@ -130,7 +130,7 @@ pub fn can_overwrite(op: &Op) -> bool {
 /// nodes. Returns `None` unless all of these hold:
 ///
 /// - [`can_overwrite`] is true for the operation of `life.node`.
-/// - The root has a buffer in `lives`. It is last read in the step that computes `life.node`.
+/// - The root has a buffer in `lives`, and the last step that reads it computes `life.node`.
 /// - No other source of `life.node` has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     // SOLUTION week4-day3 task 3

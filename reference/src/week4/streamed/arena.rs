@@ -35,8 +35,8 @@ impl<'a> Arena<'a> {
     /// ([`Ledger::note`]).
     ///
     /// # Errors
-    /// If too few bytes are left. The error contains the caller's line. If the number of bytes
-    /// overflows, the error's `wanted` is `usize::MAX`. The arena is unchanged.
+    /// If too few bytes are left. The error contains the source line of the call. If the number of
+    /// bytes overflows, the error's `wanted` is `usize::MAX`. The arena is unchanged.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         // SOLUTION week4-day7 task 2

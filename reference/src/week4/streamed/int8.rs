@@ -1,4 +1,4 @@
-//! Day 7. Rows of integers that share a scale, and their products in integer arithmetic.
+//! Day 7. Quantizes a row of floats to integers with one scale, and multiplies rows of integers.
 //!
 //! Tasks here: week4-day7 task 1 (`quantize_int8`, `quantize_int16`, `dot`). Everything else is
 //! provided.
@@ -16,7 +16,7 @@ pub const MOST_INT16: f32 = 32_767.0;
 /// - The scale is the largest magnitude divided by [`MOST_INT8`].
 /// - If the scale is 0, as for a row of zeros, all values are 0.
 /// - Otherwise each value is the element divided by the scale, rounded with [`round`], and clamped
-///   to ±127. (A very small scale is rounded so much that the quotient may exceed 127.)
+///   to ±127. (A very small scale loses precision, so the quotient may exceed 127.)
 /// - If an element is NaN or infinite, the scale is NaN, and `out` is unspecified.
 ///
 /// # Panics
@@ -81,12 +81,13 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     // END SOLUTION
 }
 
-/// Quantized activations, the input of a product. Activation `i` is about `values[i] · scale`.
+/// Quantized activations, the input of a product. Activation `i` is approximately
+/// `values[i] · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
     /// The activations as int16.
     pub values: &'a [i16],
-    /// The activation that a value of 1 represents.
+    /// The scale, which is the same for all values.
     pub scale: f32,
 }
 

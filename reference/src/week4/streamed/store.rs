@@ -25,8 +25,8 @@ impl<S: Storage> Store<S> {
     /// Provided. Reads the header and checks the file's length against it.
     ///
     /// # Errors
-    /// If the header or the length is wrong. The error then names the value found and the value
-    /// expected. Also if a read fails.
+    /// If a read fails. Also if the header or the length is wrong: the error then names the value
+    /// found and the value expected.
     pub fn open(mut storage: S) -> Result<Self, Error> {
         let mut header = [0; HEADER];
         let mut got = 0;
@@ -91,10 +91,10 @@ impl<S: Storage> Store<S> {
         // END SOLUTION
     }
 
-    /// Multiplies rows of the matrix `part` by `x [n]`, and writes one result for each row to
-    /// `out`. `rows` is the range of their indices. A result is the integer dot product, converted
-    /// to f32, times the product of the row's scale and the scale of `x`. Reads weights into
-    /// `chunk`, as many whole rows at a time as fit. Only these rows are in memory.
+    /// Multiplies the rows `rows` of the matrix `part` by `x [n]`, and writes one result for each
+    /// row to `out`. A result is the integer dot product, converted to f32, times the product of
+    /// the row's scale and the scale of `x`. Reads weights into `chunk`, as many whole rows at a
+    /// time as fit. Only these rows are in memory.
     ///
     /// # Errors
     /// The same as for [`Store::read`].

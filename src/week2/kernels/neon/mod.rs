@@ -1,4 +1,4 @@
-//! Day 6. 128-bit integer arithmetic (64-bit Arm). Three instructions compute 16 products.
+//! Day 6. 128-bit integer arithmetic (64-bit Arm). Two instructions compute 16 products.
 //!
 //! This module holds the dot products that you write. The loop over a row's blocks is provided. All
 //! other kernels of this rung (this set of kernels) and of the higher rungs are provided too.

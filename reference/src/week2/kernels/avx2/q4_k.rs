@@ -14,7 +14,7 @@ use tiny_llm_kernels::avx2::{
 use crate::week2::input::Int8SuperBlock;
 
 /// Computes the dot product of a block of weights and a super-block of activations. Returns it in
-/// eight lanes. The caller adds up the lanes and multiplies the sum by the activations' scale.
+/// eight lanes. The caller multiplies the lanes by the activations' scale and adds them up.
 ///
 /// The sum of two products of codes is at most 2 · 15 · 127, which fits i16. Even with scales up to
 /// 63, the sum over 8 sub-blocks easily fits i32.
