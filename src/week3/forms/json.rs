@@ -40,7 +40,7 @@ pub enum Place {
     ValueText(Text),
     /// In a number.
     Number(Number),
-    /// In `true`, `false` or `null`. Holds the missing bytes, at least one.
+    /// In `true`, `false` or `null`. Holds the bytes that must still follow, at least one.
     Word(&'static [u8]),
     /// After a value. A comma or a closing bracket follows. After the outermost value, only white
     /// space follows.

@@ -10,7 +10,7 @@ use super::{
     op::Op,
 };
 
-/// Preferences for the placement of nodes. They take precedence over minimising copies. A backend's
+/// Preferences for the placement of nodes. They are met even if this needs more copies. A backend's
 /// number is its index in the list of backends, which begins with the preferred backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
@@ -37,8 +37,9 @@ pub struct Wishes {
 ///
 /// # Errors
 /// - If no backend supports a node.
-/// - If no single backend supports all `store` and `attend` nodes. The message names the first of
-///   these nodes, in order, that rules out the last remaining backend.
+/// - If no single backend supports all `store` and `attend` nodes. Go through these nodes in order,
+///   and drop the backends that do not support each. The message names the node at which no
+///   backend is left.
 ///
 /// If both apply, the message may name either node. The message is one line that names the node,
 /// its operation, what it reads, and the backends.

@@ -27,10 +27,10 @@ pub struct Weights {
 impl Weights {
     /// Returns the place of a weight's bytes in this backend's memory. Uploads them if necessary.
     ///
-    /// - If the backend can read the program's memory, all weights of a mapping use one host
-    ///   pointer, which points to the whole mapping ([`Bytes::whole`]). The pointer is requested
-    ///   when the first weight of a mapping is placed, even if that weight is misaligned. A
-    ///   weight's offset is its position in the mapping ([`Bytes::start`]).
+    /// - If the backend can read the program's memory, the aligned weights of a mapping share one
+    ///   host pointer, which points to the whole mapping ([`Bytes::whole`]). The pointer is
+    ///   requested when the first weight of a mapping is placed, even if that weight is misaligned.
+    ///   A weight's offset is its position in the mapping ([`Bytes::start`]).
     /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
     ///   buffer. If there is no host pointer, all weights are uploaded this way.
     /// - A weight that is already known is not uploaded again.

@@ -12,7 +12,7 @@ use super::reader::{Reader, shown};
 /// value (four bytes), and the value.
 ///
 /// # Errors
-/// If an entry cannot be read. Also if a key occurs twice: the message then says `twice`. Messages
+/// If an entry cannot be read, or if a key occurs twice (the message then says `twice`). Messages
 /// name the key, for example `metadata general.name`. If the key cannot be read, the message
 /// contains the entry's index (`key of metadata entry 3`, counted from 0).
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
