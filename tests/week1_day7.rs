@@ -80,7 +80,8 @@ fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Returns the logits 0, 1, 0, 1, …, so many that an unstable sort reorders equal ones.
+/// Returns 1,000 logits: 0, 1, 0, 1 and so on. In a list this long, an unstable sort reorders
+/// equal logits.
 fn alternating() -> Vec<f32> {
     (0..1000).map(|i| (i % 2) as f32).collect()
 }

@@ -148,7 +148,8 @@ fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
     let mut places = vec![None; g.len()];
     let memory = MemoryPlan::new(g, &order, results, sharing == Sharing::InPlace)
         .expect("MemoryPlan::new must accept this graph");
-    // An unused buffer, so that no result is right by chance. Memory that nobody writes is NaN.
+    // Fills each buffer with NaN, and allocates one unused buffer. A result that is read from the
+    // wrong buffer, or never written, is then wrong.
     let poisoned = |cpu: &mut Cpu, bytes: usize| {
         let buffer = cpu.allocate(bytes).expect("allocate must succeed");
         let place = Place { buffer, offset: 0, bytes };

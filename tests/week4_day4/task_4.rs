@@ -46,7 +46,8 @@ fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
     })
 }
 
-/// Checks that a copy reads memory of another backend, and every other node that of its own.
+/// Checks that each copy reads from another backend, and that all other nodes read only from the
+/// backend that computes them.
 pub(super) fn check_owners(what: &str, schedule: &Schedule) {
     let Schedule { graph, owners, .. } = schedule;
     for id in graph.ids() {

@@ -20,8 +20,8 @@ use super::{
 };
 
 /// Computes attention for all rows of a pass in layer `layer`, on all threads. Writes the result to
-/// `out [T, H_q·D]`. A row is one token. It sees the positions of its own sequence, up to and
-/// including its own position.
+/// `out [T, H_q·D]`. A row is one token. It attends to its sequence's positions up to and
+/// including the row's.
 pub fn attend(
     plan: &Plan,
     cache: &impl KvCache,

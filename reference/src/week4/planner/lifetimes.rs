@@ -63,7 +63,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
 }
 
 /// Returns the largest number of bytes that a single step needs. This is a lower bound on the size
-/// of any plan in which no node writes its result over one of its own sources.
+/// of every plan without in-place nodes (nodes that write their result over a source).
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1
