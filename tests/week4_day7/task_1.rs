@@ -65,6 +65,20 @@ pub(super) fn task_1_quantize_int8_matches_pytorch() {
     });
 }
 
+/// The scale of such a row is rounded so much that a quotient exceeds the largest integer.
+#[test]
+fn task_1_quantize_clamps_values_of_tiny_rows() {
+    let step = f32::from_bits(1);
+    let mut out = [7; 2];
+    let scale = quantize_int8(&[190.0 * step, -100.0 * step], &mut out);
+    let call = "quantize_int8 of [190, -100] times 2⁻¹⁴⁹, clamped to ±127";
+    check::assert_answer(call, &(scale, out), &(step, [127, -100]));
+    let mut out = [7; 2];
+    let scale = quantize_int16(&[-49_000.0 * step, 100.0 * step], &mut out);
+    let call = "quantize_int16 of [-49000, 100] times 2⁻¹⁴⁹, clamped to ±32767";
+    check::assert_answer(call, &(scale, out), &(step, [-32_767, 100]));
+}
+
 #[test]
 fn task_1_quantize_returns_nan_scale_for_non_finite_input() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
