@@ -1,10 +1,14 @@
 //! Days 3 and 4. How weights are stored: as small integers in blocks. Each format specifies how a
 //! block's integers become weights. `src/week2/blocks` has a file for each format that the course
 //! teaches. The other formats are in the crate `tiny_llm_kernels`. A block in a mapped file may
-//! begin at any address, so blocks are read as bytes.
+//! begin at any address, so blocks are read as bytes. `F16` and `BF16` have no blocks:
+//!
+//! ```text
+//!        15 14        10 9                0            15 14              7 6           0
+//!  F16   ± │ exponent 5 │  mantissa 10   │     BF16    ± │  exponent 8    │ mantissa 7 │
+//! ```
 
-pub mod plain;
-
+use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
 pub use tiny_llm_kernels::blocks::{f16_at, put_f16};
 use tiny_llm_kernels::blocks::{mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
@@ -27,8 +31,8 @@ pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
     );
     match tensor_type {
         TensorType::F32 => read_each(bytes, out, |b, [x]| *x = f32::from_le_bytes(*b)),
-        TensorType::F16 => read_each(bytes, out, |b, [x]| *x = plain::from_f16(*b)),
-        TensorType::BF16 => read_each(bytes, out, |b, [x]| *x = plain::from_bf16(*b)),
+        TensorType::F16 => read_each(bytes, out, |b, [x]| *x = f16::from_le_bytes(*b).to_f32()),
+        TensorType::BF16 => read_each(bytes, out, |b, [x]| *x = bf16::from_le_bytes(*b).to_f32()),
         TensorType::Q4_0 => read_each(bytes, out, q4_0::dequantize),
         TensorType::Q4_1 => read_each(bytes, out, q4_1::dequantize),
         TensorType::Q5_0 => read_each(bytes, out, q5_0::dequantize),
@@ -67,8 +71,8 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
     );
     match tensor_type {
         TensorType::F32 => write_each(x, out, |[x]| x.to_le_bytes()),
-        TensorType::F16 => write_each(x, out, |[x]| plain::to_f16(*x)),
-        TensorType::BF16 => write_each(x, out, |[x]| plain::to_bf16(*x)),
+        TensorType::F16 => write_each(x, out, |[x]| f16::from_f32(*x).to_le_bytes()),
+        TensorType::BF16 => write_each(x, out, |[x]| bf16::from_f32(*x).to_le_bytes()),
         TensorType::Q4_0 => write_each(x, out, q4_0::quantize),
         TensorType::Q4_1 => write_each(x, out, q4_1::quantize),
         TensorType::Q5_0 => write_each(x, out, q5_0::quantize),
