@@ -35,12 +35,7 @@ fn matrix(tensor_type: TensorType, megabytes: usize) -> Matrix {
         *byte = (state >> 56) as u8;
     }
     for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
-        let halves: &[usize] = match tensor_type {
-            TensorType::Q4_K => &[1, 3],
-            TensorType::Q6_K => &[209],
-            _ => &[1],
-        };
-        halves.iter().for_each(|&at| block[at] = 0x1c);
+        tensor_type.halves().iter().for_each(|&at| block[at + 1] = 0x1c);
     }
     Matrix::new(rows, COLS, tensor_type, bytes.into()).expect("whole rows")
 }

@@ -80,15 +80,7 @@ fn blocks(tensor_type: TensorType, bytes: usize) -> Bytes {
     };
     let mut bytes: Vec<u8> = (0..bytes / 8).flat_map(|_| random().to_le_bytes()).collect();
     for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
-        let halves: &[usize] = match tensor_type {
-            TensorType::Q2_K => &[80, 82],
-            TensorType::Q3_K => &[108],
-            TensorType::Q6_K => &[208],
-            TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
-            TensorType::F32 | TensorType::F16 | TensorType::BF16 => &[],
-            _ => &[0, 2],
-        };
-        for &at in halves {
+        for &at in tensor_type.halves() {
             // The upper byte of an f16 between 0.008 and 0.03.
             block[at + 1] = 0x20 | block[at + 1] & 7;
         }

@@ -9,7 +9,7 @@ const AT_ONCE: usize = 1024;
 impl TensorType {
     /// Returns the byte offsets of the half-precision numbers in a block. These are scales and
     /// minimums, except in `F16`, where the only such number is the weight.
-    const fn halves(self) -> &'static [usize] {
+    pub const fn halves(self) -> &'static [usize] {
         match self {
             Self::F32 | Self::BF16 | Self::MXFP4 => &[],
             Self::F16 | Self::Q4_0 | Self::Q5_0 | Self::Q8_0 => &[0],

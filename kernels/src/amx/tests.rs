@@ -21,52 +21,9 @@ use crate::{
 
 type Array = [f32; SIDE];
 
-/// Pseudo-random numbers, the same in every run.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
-/// Returns the offsets of the half-precision numbers in a block.
-fn halves(tensor_type: TensorType) -> &'static [usize] {
-    match tensor_type {
-        TensorType::Q2_K => &[80, 82],
-        TensorType::Q3_K => &[108],
-        TensorType::Q6_K => &[208],
-        TensorType::MXFP4 => &[],
-        TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
-        _ => &[0, 2],
-    }
-}
-
-/// Creates a matrix with scales of both signs. `byte` converts a random number to a byte of a
-/// block.
-fn matrix(
-    tensor_type: TensorType,
-    [rows, cols]: [usize; 2],
-    random: &mut Random,
-    byte: impl Fn(u64) -> u8,
-) -> Matrix {
-    let size = rows * tensor_type.row_bytes(cols).expect("whole blocks");
-    let mut bytes: Vec<u8> = (0..size).map(|_| byte(random.next())).collect();
-    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
-        for &at in halves(tensor_type) {
-            let half = half::f16::from_f32((random.next() % 4001) as f32 / 1e5 - 0.02);
-            block[at..at + 2].copy_from_slice(&half.to_le_bytes());
-        }
-        if tensor_type == TensorType::MXFP4 {
-            // 2⁻¹⁷ to 2⁻².
-            block[0] = 110 + block[0] % 16;
-        }
-    }
-    Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
-}
+#[path = "../../../reference/tests/parts/random_blocks.rs"]
+mod random_blocks;
+pub(super) use random_blocks::{Random, matrix};
 
 /// Creates quantized activations. `value` converts a random number to a value.
 fn input(
@@ -156,20 +113,19 @@ fn for_each(check: impl Fn(&Matrix, &Input, &str)) {
             if !cols.is_multiple_of(tensor_type.block_len()) {
                 continue;
             }
-            let weight = matrix(tensor_type, [rows, cols], &mut random, |r| r as u8);
+            let weight = matrix(tensor_type, rows, cols, || random.next() as u8);
             let any = |r| (r as i8).max(-127);
             check(&weight, &input([tokens, cols], tensor_type, &mut random, any), "random bytes");
         }
         for mask in [0u8, 0x11, 0x80, 0x88] {
             for sign in [127, -127] {
-                let weight =
-                    matrix(tensor_type, [17, 256], &mut random, |r| !((r >> 8) as u8 & mask));
+                let weight = matrix(tensor_type, 17, 256, || !((random.next() >> 8) as u8 & mask));
                 let one = |r: u64| if r.is_multiple_of(61) { sign / 2 } else { sign };
                 let x = input([16, 256], tensor_type, &mut random, one);
                 check(&weight, &x, "the largest sums");
             }
         }
-        let weight = matrix(tensor_type, [16, 256], &mut random, |r| 0x80 | r as u8 & 1);
+        let weight = matrix(tensor_type, 16, 256, || 0x80 | random.next() as u8 & 1);
         let x = input([16, 256], tensor_type, &mut random, |r| 127 - (r % 3) as i8);
         check(&weight, &x, "the most negative codes");
     }

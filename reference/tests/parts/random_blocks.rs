@@ -1,7 +1,8 @@
 //! Pseudorandom weights in every type.
 
 use tiny_llm_formats::gguf::TensorType;
-use tiny_llm_reference::week2::matrix::Matrix;
+
+use super::Matrix;
 
 /// A generator of pseudorandom numbers, which are the same in every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -17,18 +18,6 @@ impl Random {
     /// Returns a number from −1 to 1.
     pub(crate) fn signed(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
-    }
-}
-
-/// Returns the offsets of the f16 numbers in a block of this type.
-fn halves(tensor_type: TensorType) -> &'static [usize] {
-    match tensor_type {
-        TensorType::F32 | TensorType::BF16 | TensorType::MXFP4 => &[],
-        TensorType::F16 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
-        TensorType::Q4_1 | TensorType::Q5_1 | TensorType::Q4_K | TensorType::Q5_K => &[0, 2],
-        TensorType::Q2_K => &[80, 82],
-        TensorType::Q3_K => &[108],
-        TensorType::Q6_K => &[208],
     }
 }
 
@@ -51,7 +40,7 @@ pub(crate) fn matrix(
             // 2⁻¹⁷ to 2⁻².
             TensorType::MXFP4 => block[0] = 110 + random.next() as u8 % 16,
             _ => {
-                for &at in halves(tensor_type) {
+                for &at in tensor_type.halves() {
                     block[at..][..2].copy_from_slice(
                         &half::f16::from_f32(random.signed() * 0.02).to_le_bytes(),
                     );
