@@ -189,13 +189,11 @@ impl Gpu {
     }
 
     /// Returns the adapter's name, kind and limits.
-    #[must_use]
     pub fn about(&self) -> &About {
         &self.about
     }
 
     /// Returns the number of passes submitted. (Downloads don't count.)
-    #[must_use]
     pub fn submissions(&self) -> usize {
         self.submissions.load(Ordering::Relaxed)
     }
@@ -210,7 +208,6 @@ impl Gpu {
     }
 
     /// Returns whether the device is unusable.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.usable().is_err()
     }

@@ -18,7 +18,6 @@ pub struct Buffer {
 
 impl Buffer {
     /// Returns the size in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -43,7 +42,6 @@ impl Buffer {
 pub const ALIGNMENT: usize = 256;
 
 /// Returns the bytes of `numbers`, for an upload.
-#[must_use]
 pub fn bytes_of(numbers: &[f32]) -> &[u8] {
     bytemuck::cast_slice(numbers)
 }

@@ -24,7 +24,6 @@ pub struct Pass<'a> {
 
 impl Gpu {
     /// Begins a pass, which records work until it is submitted.
-    #[must_use]
     pub fn pass(&self) -> Pass<'_> {
         let encoder = self.device.create_command_encoder(&Default::default());
         Pass { gpu: self, encoder, kernels: 0 }
@@ -121,7 +120,6 @@ impl Pass<'_> {
     }
 
     /// Returns the number of recorded kernels.
-    #[must_use]
     pub fn kernels(&self) -> usize {
         self.kernels
     }

@@ -14,7 +14,6 @@ pub struct Choice {
 
 impl Choice {
     /// Creates a choice from `of`, which returns the rung for each format.
-    #[must_use]
     pub fn new(of: impl FnMut(TensorType) -> Rung) -> Self {
         Self { rungs: TensorType::READ.map(of), alike: false }
     }
@@ -29,20 +28,17 @@ impl Choice {
     }
 
     /// Returns whether the result for a row of activations never depends on the other rows.
-    #[must_use]
     pub fn is_alike(&self) -> bool {
         self.alike
     }
 
     /// Returns the rung that multiplies a format.
-    #[must_use]
     pub fn rung(&self, tensor_type: TensorType) -> Rung {
         self.rungs[tensor_type as usize]
     }
 
     /// Returns the rung whose instructions quantize activations, or `None` if no format needs
     /// integers. The integers are the same on every rung.
-    #[must_use]
     pub fn quantizer(&self) -> Option<Rung> {
         self.rungs.into_iter().filter(|rung| rung.wants_int8()).max()
     }

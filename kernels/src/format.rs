@@ -28,14 +28,12 @@ pub enum Zero {
 /// Returns whether the activations for a format have one scale per block of 32. This is the case if
 /// the format's weights are in blocks of 32. For blocks of 256 weights, all activations of a
 /// super-block share one scale.
-#[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
 }
 
 /// Returns whether a block's scale is a power of two, stored in one byte, as in `MXFP4`. In all
 /// other formats, it is a half-precision number.
-#[must_use]
 pub const fn power_of_two<F: Format>() -> bool {
     matches!(F::TYPE, TensorType::MXFP4)
 }

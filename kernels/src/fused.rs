@@ -12,7 +12,6 @@ use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
 /// Returns the fused dot product for a type, or `None` if that product is a task of the course.
-#[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
         TensorType::F32 => |row, x| each(row, x, |b, [w]| *w = f32::from_le_bytes(*b)),
@@ -47,7 +46,6 @@ fn each<const BYTES: usize, const LEN: usize>(
 /// Computes `Σ w·x` for a row of Q5_0 blocks, `x [32 · blocks]`. A block is `d` (f16), the fifth
 /// bits of its 32 weights, and 16 bytes that each hold the low four bits of two weights: `w = d·(q
 /// − 16)`.
-#[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     crate::withheld::check("fused::dot_q5_0");
     let mut sum = 0.0;

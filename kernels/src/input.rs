@@ -57,7 +57,6 @@ impl Prepared<'_> {
     /// Returns the number of activations that share a scale in the integers: [`BLOCK`] or
     /// [`SUPER_BLOCK`]. Returns `None` if there are no integers. Then the input can only be
     /// multiplied as f32.
-    #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale
     }
@@ -77,7 +76,6 @@ impl Input {
     ///
     /// # Panics
     /// If the values aren't whole rows, or the number of super-blocks is wrong.
-    #[must_use]
     pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8SuperBlock>) -> Self {
         let rows = values.len() / cols;
         let x = Self {
@@ -111,21 +109,18 @@ impl Input {
     }
 
     /// Returns the number of super-blocks in a row.
-    #[must_use]
     #[inline]
     pub fn super_blocks(&self) -> usize {
         self.cols.div_ceil(SUPER_BLOCK)
     }
 
     /// Returns row `r`, `[cols]`.
-    #[must_use]
     #[inline]
     pub fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.cols..][..self.cols]
     }
 
     /// Returns row `r` as integers, `[super_blocks]`.
-    #[must_use]
     #[inline]
     pub fn int8_row(&self, r: usize) -> &[Int8SuperBlock] {
         &self.int8[r * self.super_blocks()..][..self.super_blocks()]
@@ -198,7 +193,6 @@ impl Input {
     }
 
     /// Prepares the input for kernels that multiply f32.
-    #[must_use]
     pub fn without_int8(&self) -> Prepared<'_> {
         Prepared { input: self, per_scale: None }
     }
@@ -208,7 +202,6 @@ impl Input {
     ///
     /// # Panics
     /// If [`Input::int8`] doesn't have `rows · super_blocks` elements.
-    #[must_use]
     pub fn with_int8(&self, per_scale: usize) -> Prepared<'_> {
         let (found, expected) = (self.int8.len(), self.rows * self.super_blocks());
         assert_eq!(

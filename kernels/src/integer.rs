@@ -10,7 +10,6 @@ use crate::{blocks::f16_at, input::Int8SuperBlock};
 pub type Dot = fn(row: &[u8], x: &[Int8SuperBlock]) -> f32;
 
 /// Computes [`crate::fused::dot_q5_0`] with quantized activations.
-#[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     crate::withheld::check("integer::dot_q5_0");
     let mut sum = 0.0;

@@ -59,7 +59,6 @@ impl Matrix {
     ///
     /// # Panics
     /// If there are not `rows · cols` values.
-    #[must_use]
     pub fn from_f32(rows: usize, cols: usize, values: &[f32]) -> Self {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
@@ -87,7 +86,6 @@ impl Matrix {
 
     /// Returns the row and the column of the first weight that is NaN or infinite, either as a
     /// float or because of its block's scale or minimum. Reads every float and every scale.
-    #[must_use]
     pub fn first_not_finite(&self) -> Option<[usize; 2]> {
         let block = self.tensor_type.first_not_finite(&self.bytes)?;
         let weight = block * self.tensor_type.block_len();
@@ -104,7 +102,6 @@ impl Matrix {
 
     /// Returns the number of rows whose blocks are side by side in the bytes that kernels read, or
     /// 1 in the layout of the file. A tile must start at a multiple of this number of rows.
-    #[must_use]
     pub fn rows_side_by_side(&self) -> usize {
         self.copy.get().map_or(1, |copy| copy.side_by_side)
     }
@@ -123,27 +120,23 @@ impl Matrix {
     }
 
     /// Returns the number of bytes in a row.
-    #[must_use]
     #[inline]
     pub fn row_bytes(&self) -> usize {
         self.cols / self.tensor_type.block_len() * self.tensor_type.block_bytes()
     }
 
     /// Returns the bytes of row `r`.
-    #[must_use]
     #[inline]
     pub fn row(&self, r: usize) -> &[u8] {
         &self.bytes()[r * self.row_bytes()..][..self.row_bytes()]
     }
 
     /// Returns the matrix's bytes in the file, as a shared handle.
-    #[must_use]
     pub fn shared_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
     /// Returns all bytes in the layout of the file, row after row.
-    #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self.copy.get() {

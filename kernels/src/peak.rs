@@ -5,7 +5,6 @@
 /// them without loads or stores. The product of two bytes counts as two operations, a
 /// multiplication and an addition. The result is the best of several short runs. Returns `None` if
 /// there is no usable unit.
-#[must_use]
 pub fn of_matrix_units(threads: usize) -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     if crate::amx::state().is_ok() {

@@ -40,6 +40,17 @@ pub(super) fn distance() -> usize {
     })
 }
 
+/// Returns how many bytes after the start of a block of `wide` bytes to prefetch, or 0 if
+/// prefetching is off. A block's bytes are not read from first to last, so the usual distance is
+/// counted from the block's end.
+#[inline]
+pub(super) fn behind(wide: usize) -> usize {
+    match distance() {
+        0 => 0,
+        distance => wide + distance,
+    }
+}
+
 /// Prefetches the next tile or page of a KV cache while the current one is used.
 ///
 /// If the data is contiguous (`in_a_row`), Zen 5 prefetches it by itself, and explicit prefetches
@@ -75,6 +86,13 @@ fn fetch<const HINT: i32>(from: *const u8, len: usize) {
         // SAFETY: a prefetch never faults, so any address is allowed.
         unsafe { _mm_prefetch::<HINT>(from.wrapping_add(line * LINE).cast()) };
     }
+}
+
+/// Prefetches a value, for example a super-block of activations. Its rows are too far apart for the
+/// processor to predict the next one.
+#[inline(always)]
+pub(super) fn fetch_value<T>(value: &T) {
+    fetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast(), size_of::<T>());
 }
 
 /// Prefetches a cache line.

@@ -26,7 +26,6 @@ use tiny_llm_formats::gguf::TensorType;
 
 /// Returns the kernel of `rung` for a matrix of `tensor_type` and `rows` rows of activations, or
 /// `None` if this crate has no such kernel.
-#[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     withheld::check("provided::kernel");
     match rung {
@@ -51,7 +50,6 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     not(target_arch = "x86_64"),
     allow(unused_variables, reason = "only x86-64 has kernels for repacked weights")
 )]
-#[must_use]
 pub fn repacked(rung: Rung, weight: &Matrix, rows: usize) -> Option<Kernel> {
     #[cfg(target_arch = "x86_64")]
     if rung == Rung::Avx2 && weight.side_by_side(EIGHT, 0).is_some() {

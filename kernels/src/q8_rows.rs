@@ -63,7 +63,6 @@ const fn scale_words(dim: usize) -> usize {
 }
 
 /// Returns the number of 4-byte words in a row of `dim` numbers.
-#[must_use]
 pub const fn row_words(dim: usize) -> usize {
     scale_words(dim) + dim.div_ceil(4)
 }

@@ -49,7 +49,6 @@ impl Rung {
     ];
 
     /// Returns whether this machine can run this rung.
-    #[must_use]
     pub fn is_available(self) -> bool {
         match self {
             Self::Naive | Self::Fused | Self::Integer => true,
@@ -90,7 +89,6 @@ impl Rung {
 
     /// Returns why the operating system withholds this rung from a processor that has its
     /// instructions. Returns `None` if the system doesn't withhold it.
-    #[must_use]
     pub fn refused(self) -> Option<String> {
         #[cfg(target_arch = "x86_64")]
         if self == Self::Amx && Self::Avx512Vnni.is_available() {
@@ -101,13 +99,11 @@ impl Rung {
     }
 
     /// Returns every rung that this machine can run, slowest first.
-    #[must_use]
     pub fn available() -> Vec<Self> {
         Self::ALL.into_iter().filter(|rung| rung.is_available()).collect()
     }
 
     /// Returns the fastest rung that this machine can run.
-    #[must_use]
     pub fn best() -> Self {
         *Self::available().last().expect("the naive rung runs everywhere")
     }
@@ -124,13 +120,11 @@ impl Rung {
     }
 
     /// Returns whether this rung multiplies int8 activations.
-    #[must_use]
     pub fn wants_int8(self) -> bool {
         self >= Self::Integer
     }
 
     /// Returns the rung's name on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Naive => "naive",
@@ -148,7 +142,6 @@ impl Rung {
 
     /// Returns the next lower rung, whose kernels multiply the formats for which this rung has no
     /// kernels.
-    #[must_use]
     pub fn below(self) -> Self {
         match self {
             Self::Naive | Self::Fused => Self::Naive,

@@ -42,7 +42,6 @@ struct Candidate {
 
 impl Sampler {
     /// Creates a sampler.
-    #[must_use]
     pub fn new(options: SamplerOptions) -> Self {
         Self {
             options,

@@ -52,7 +52,6 @@ fn unpack(tensor_type: TensorType) -> Option<Unpack> {
 }
 
 /// Returns whether a format's weights are integers, so that [`unpack_row`] can unpack them.
-#[must_use]
 pub fn has_integers(tensor_type: TensorType) -> bool {
     unpack(tensor_type).is_some()
 }

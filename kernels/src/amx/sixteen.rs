@@ -88,7 +88,10 @@ mod vector {
     use std::arch::x86_64::*;
 
     use super::{SIDE, Sixteen};
-    use crate::avx512::{lanes::transpose, minimums::add_words};
+    use crate::{
+        avx512::{lanes::transpose, minimums::add_words},
+        prefetch::fetch_value,
+    };
 
     /// A 512-bit register. It is used only in AMX kernels, which are called only if AVX-512 was
     /// found.
@@ -163,11 +166,7 @@ mod vector {
 
         #[inline(always)]
         fn fetch<T>(soon: &T) {
-            let start = std::ptr::from_ref(soon).cast::<i8>();
-            for line in 0..size_of::<T>().div_ceil(64) {
-                // SAFETY: a prefetch never faults.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
-            }
+            fetch_value(soon);
         }
 
         #[inline(always)]

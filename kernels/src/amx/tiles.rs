@@ -33,7 +33,6 @@ impl Tiles {
 ///
 /// # Panics
 /// If there is no matrix unit, or this process may not use it.
-#[must_use]
 pub fn multiply_in_place(turns: usize) -> usize {
     let mut unit = Tiles::new();
     unit.configure(&Shapes::of(ROW));

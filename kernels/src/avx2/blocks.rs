@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{halves_in_pairs, load_scales, load_sums, powers_in_pairs};
+use super::lanes::{halves_in_pairs, load_floats, load_sums, powers_in_pairs};
 use crate::{
     format::{Format, Zero, power_of_two},
     input::Int8SuperBlock,
@@ -69,7 +69,7 @@ impl Scales {
         x: &Int8SuperBlock,
     ) -> Self {
         let pairs = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
-        let x_scales = _mm256_permutevar8x32_ps(load_scales(&x.scales), pairs);
+        let x_scales = _mm256_permutevar8x32_ps(load_floats(&x.scales), pairs);
         let sums = |by: i16| {
             let sums = _mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(by));
             _mm256_permutevar8x32_epi32(sums, pairs)

@@ -15,20 +15,9 @@ use crate::{
     input::{BLOCK, Input, Int8SuperBlock, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
-    prefetch::{distance, prefetch},
+    prefetch::{behind, prefetch},
     repack::EIGHT as ROWS,
 };
-
-/// Returns how many bytes after the start of a block of `wide` bytes to prefetch, or 0 if
-/// prefetching is off. All of a block's bytes are read at about the same time, so the usual
-/// distance is counted from the block's end.
-#[inline]
-fn ahead(wide: usize) -> usize {
-    match distance() {
-        0 => 0,
-        distance => wide + distance,
-    }
-}
 
 /// Returns the bytes of the eight rows of a matrix that start at row `first`.
 ///
@@ -50,7 +39,7 @@ pub(super) fn blocks<F: Format, const WIDE: usize, const PLANES: usize>(
     tile: &mut Tile<'_, f32>,
     unpack: impl Fn(&[u8; WIDE]) -> Columns<PLANES>,
 ) {
-    let ahead = ahead(WIDE);
+    let ahead = behind(WIDE);
     each_eight::<F, PLANES, _>(x, tile, |rows| {
         let blocks: &[[u8; WIDE]] = eight_rows(weight, rows.start).as_chunks().0;
         let unpack = &unpack;
@@ -86,7 +75,7 @@ pub(super) fn super_blocks<F: Format, const WIDE: usize>(
     heads: impl Fn(&[u8; WIDE]) -> Heads,
     codes: impl Fn(&[u8; WIDE], usize) -> [__m256i; COLUMNS],
 ) {
-    let ahead = ahead(WIDE);
+    let ahead = behind(WIDE);
     let mut sums = [Lanes([0.0; ROWS]); CHUNK];
     let mut products = [_mm256_setzero_si256(); CHUNK];
     let (cols, tokens) = (tile.cols(), tile.rows());

@@ -37,12 +37,12 @@ pub fn load_sums(sums: &[i16; 16]) -> __m256i {
     unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }
 
-/// Loads the scales of a super-block.
+/// Loads eight numbers from any address.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
+pub(super) fn load_floats(numbers: &[f32; 8]) -> __m256 {
     // SAFETY: the reference is to 32 bytes, and this load requires no alignment.
-    unsafe { _mm256_loadu_ps(scales.as_ptr()) }
+    unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
 }
 
 /// Loads 16 bytes from any address.

@@ -3,6 +3,7 @@
 
 use std::arch::x86_64::*;
 
+use super::lanes::load_floats;
 use crate::{
     loops::TILE,
     q8_rows::{BLOCK, Q8Rows, rows, scale},
@@ -54,8 +55,8 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
                 let (k_low, k_high) = (widen(scale, &codes[0]), widen(scale, &codes[1]));
                 for n in 0..N {
                     let q: &[[f32; LANES]] = q[n][at..].as_chunks().0;
-                    low[n] = _mm256_fmadd_ps(load(&q[0]), k_low, low[n]);
-                    high[n] = _mm256_fmadd_ps(load(&q[1]), k_high, high[n]);
+                    low[n] = _mm256_fmadd_ps(load_floats(&q[0]), k_low, low[n]);
+                    high[n] = _mm256_fmadd_ps(load_floats(&q[1]), k_high, high[n]);
                 }
             }
         }
@@ -77,13 +78,6 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
 fn widen(scale: __m256, codes: &[u8; LANES]) -> __m256 {
     let codes = _mm_cvtsi64_si128(i64::from_le_bytes(*codes));
     _mm256_mul_ps(scale, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes)))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load(x: &[f32; LANES]) -> __m256 {
-    // SAFETY: `x` has eight numbers.
-    unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }
 
 /// Returns the sum of each register: adds halves, then quarters, as in [`loops`](crate::loops).

@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::lanes::load_floats;
 use crate::{
     input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
     int8::{self, each_super_block},
@@ -36,7 +37,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         let x: &[[f32; 8]] = x.as_chunks().0;
         // The conversion rounds to nearest, ties to even. Narrowing interleaves the halves of two
         // registers. The order is restored at the end.
-        let eight = |i: usize| _mm256_cvtps_epi32(_mm256_mul_ps(load(&x[i]), inverse));
+        let eight = |i: usize| _mm256_cvtps_epi32(_mm256_mul_ps(load_floats(&x[i]), inverse));
         let bytes = _mm256_packs_epi16(
             _mm256_packs_epi32(eight(0), eight(1)),
             _mm256_packs_epi32(eight(2), eight(3)),
@@ -63,18 +64,11 @@ fn largest(x: &[f32; BLOCK]) -> f32 {
     // The magnitudes are compared as integers, because a maximum of floats would ignore a NaN.
     let mut largest = _mm256_setzero_si256();
     for x in x.as_chunks().0 {
-        let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x));
+        let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load_floats(x));
         largest = _mm256_max_epi32(largest, _mm256_castps_si256(magnitudes));
     }
     let mut lanes = [0.0f32; 8];
     // SAFETY: the store writes eight numbers of four bytes, and requires no alignment.
     unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), _mm256_castsi256_ps(largest)) };
     int8::largest(lanes)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load(x: &[f32; 8]) -> __m256 {
-    // SAFETY: the reference is to eight numbers of four bytes, and this load requires no alignment.
-    unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }

@@ -8,15 +8,13 @@ use crate::{
     input::Input,
     matrix::Matrix,
     parallel::Tile,
-    prefetch::{distance, prefetch},
+    prefetch::{LINE, distance, prefetch},
     streams::{STREAMS, each_four_by},
 };
 
 /// Number of rows of activations that are multiplied at once by four rows of weights. The sums of
 /// more rows wouldn't fit into the registers.
 const ROWS: usize = 4;
-/// Size of a cache line in bytes.
-const LINE: usize = 64;
 /// Number of elements of a vector.
 const LANES: usize = 16;
 

@@ -6,14 +6,14 @@ use std::{arch::x86_64::*, ops::Range};
 
 use super::{
     panel::{LANES, Panel, Rows, Soon},
-    product::{add, fetch, store},
+    product::{add, store},
 };
 use crate::{
     format::Format,
     input::{Input, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
-    prefetch::LINE,
+    prefetch::{LINE, fetch_value},
 };
 
 /// Number of rows of activations whose sums are in registers at the same time.
@@ -112,7 +112,7 @@ pub(super) fn each_panel<F: Format>(
                 for t in tokens.clone().step_by(TOKENS) {
                     let sums = &mut sums[t - first..];
                     for next in (t + TOKENS..tokens.end).take(TOKENS) {
-                        fetch(&x.int8_row(next)[g]);
+                        fetch_value(&x.int8_row(next)[g]);
                     }
                     let super_block = |n: usize| &x.int8_row(t + n)[g];
                     match tokens.end - t {

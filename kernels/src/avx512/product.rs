@@ -124,14 +124,3 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
         unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), u16::MAX >> (LANES - out.len()), sums) };
     }
 }
-
-/// Prefetches a super-block that will be needed soon. Rows of activations are too far apart for the
-/// processor to predict the next one.
-#[inline]
-pub(super) fn fetch(super_block: &Int8SuperBlock) {
-    let start = std::ptr::from_ref(super_block).cast::<i8>();
-    for line in 0..size_of::<Int8SuperBlock>() / 64 {
-        // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
-    }
-}

@@ -7,7 +7,7 @@ use super::{
     many::super_block_bytes,
     panel::{Factors, LANES},
 };
-use crate::{matrix::Matrix, prefetch::distance};
+use crate::matrix::Matrix;
 
 /// Returns the blocks of super-block `g` of sixteen rows. If `row`, the first of them, is past the
 /// end of the matrix, returns the last sixteen rows instead.
@@ -17,17 +17,6 @@ pub(super) fn blocks<const WIDE: usize>(weight: &Matrix, row: usize, g: usize) -
     let rows = weight.side_by_side(LANES, group).expect("a repacked matrix");
     let size = LANES * super_block_bytes(weight);
     rows[g * size..rows.len().min((g + 1) * size)].as_chunks().0
-}
-
-/// Returns how many bytes after the start of a block of `wide` bytes to prefetch, or 0 if
-/// prefetching is off. A block's bytes are not read from first to last, so the usual distance is
-/// counted from the block's end.
-#[inline]
-pub(super) fn ahead(wide: usize) -> usize {
-    match distance() {
-        0 => 0,
-        distance => wide + distance,
-    }
 }
 
 /// Returns word `i` of each row: the four bytes at `AT / 16 + 4i` of its block.

@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 use super::{
     panel::{Factors, LANES},
     product::{starts_and_totals, store},
-    sixteen_rows::{ahead, blocks},
+    sixteen_rows::blocks,
     sums::{Sums, four_at, integers},
     superproduct::{chain, chain_of, finish, starts},
 };
@@ -20,7 +20,7 @@ use crate::{
     input::{Input, Int8SuperBlock, SUM, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
-    prefetch::prefetch,
+    prefetch::{behind, prefetch},
 };
 
 /// Computes a tile of the output for up to `N` rows of activations. `set` and `code` must unpack
@@ -34,7 +34,7 @@ pub(super) fn few<F: Format, const WIDE: usize, const N: usize>(
     set: impl Fn(&mut Factors, usize, &[u8; WIDE]),
     code: impl Fn(&[u8; WIDE], usize) -> __m512i,
 ) {
-    let (cols, tokens, ahead) = (tile.cols(), tile.rows(), ahead(WIDE));
+    let (cols, tokens, ahead) = (tile.cols(), tile.rows(), behind(WIDE));
     let half = cols.len().div_ceil(2 * LANES) * LANES;
     let mut factors = [Factors::zeros(); 2];
     for first in (cols.start..cols.start + half).step_by(LANES) {

@@ -15,7 +15,6 @@ pub(crate) mod six_bits;
 use half::f16;
 
 /// Returns the half-precision number that begins at byte `at` of the block.
-#[must_use]
 pub fn f16_at(block: &[u8], at: usize) -> f32 {
     f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
 }

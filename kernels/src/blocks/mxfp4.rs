@@ -40,14 +40,12 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
 }
 
 /// Returns `2^(e−127) / 2`. The results for the two smallest exponents are subnormal numbers.
-#[must_use]
 pub fn half_of_scale(e: u8) -> f32 {
     f32::from_bits(if e < 2 { 0x0020_0000 << e } else { u32::from(e - 1) << 23 })
 }
 
 /// Converts a block of a Hugging Face checkpoint to this layout. The checkpoint stores neighbouring
 /// codes in one byte, and the scale separately.
-#[must_use]
 pub fn from_neighbours(scale: u8, codes: &[u8; 16]) -> [u8; BYTES] {
     let code = |i: usize| if i.is_multiple_of(2) { codes[i / 2] & 15 } else { codes[i / 2] >> 4 };
     let mut block = [0; BYTES];

@@ -41,7 +41,6 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
 
 /// Encodes a block of 256 finite weights. `search(x, n)` finds the scale and the minimum of 16
 /// weights for codes up to `n`. Both are stored in 4 bits.
-#[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 16], u8) -> (f32, f32)) -> [u8; BYTES] {
     let groups = x.as_chunks::<16>().0;
     let found: [_; 16] = from_fn(|j| search(&groups[j], 3));

@@ -28,7 +28,6 @@ pub const BYTES: usize = 32 + 64 + 12 + 2;
 const _: () = assert!(BYTES == TensorType::Q3_K.block_bytes());
 
 /// Unpacks 16 scales of 6 bits, and subtracts 32 from each.
-#[must_use]
 pub fn scales(packed: &[u8; 12]) -> [i8; 16] {
     std::array::from_fn(|j| {
         let low = packed[j % 8] >> (j / 8 * 4) & 15;
@@ -51,7 +50,6 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
 
 /// Encodes a block of 256 finite weights. `search(x, n)` finds the scale of 16 weights for codes
 /// from `−n` to `n − 1`. The scale is stored in 6 bits.
-#[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 16], u8) -> f32) -> [u8; BYTES] {
     let groups = x.as_chunks::<16>().0;
     let (d, scales) = share_signed::<16>(from_fn(|j| search(&groups[j], 4)), 32);

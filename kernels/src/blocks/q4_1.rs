@@ -28,7 +28,6 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
 /// Encodes a block of 32 finite weights. `m` is the smallest weight, and `d` is the difference
 /// between the largest and the smallest, divided by 15. Both are rounded to f16 only when they are
 /// stored.
-#[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     let (min, max) = range(x);
     let d = (max - min) / 15.0;

@@ -46,7 +46,6 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
 
 /// Encodes a block of 256 finite weights, like `Q4_K` with one more bit per code. `search(x, n)`
 /// finds the scale and the minimum of 32 weights for codes up to `n`.
-#[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 32], u8) -> (f32, f32)) -> [u8; BYTES] {
     let groups = x.as_chunks::<32>().0;
     let found: [_; 8] = from_fn(|j| search(&groups[j], 31));

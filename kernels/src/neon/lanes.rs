@@ -130,7 +130,6 @@ pub(super) unsafe fn add_matrix(
 
 /// Loads 16 bytes.
 #[inline(always)]
-#[must_use]
 pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
     // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_u8(bytes.as_ptr()) }
@@ -138,7 +137,6 @@ pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
 
 /// Loads 16 signed bytes.
 #[inline(always)]
-#[must_use]
 pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
     // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_s8(values.as_ptr()) }
@@ -146,7 +144,6 @@ pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
 
 /// Loads eight 16-bit numbers.
 #[inline(always)]
-#[must_use]
 pub fn load_sums(sums: &[i16; 8]) -> int16x8_t {
     // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_s16(sums.as_ptr()) }
@@ -161,7 +158,6 @@ pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
 
 /// Converts the half-precision number in these two bytes to f32.
 #[inline(always)]
-#[must_use]
 pub fn half(bytes: [u8; 2]) -> f32 {
     let value: f32;
     // SAFETY: the instructions read and write only these two registers.

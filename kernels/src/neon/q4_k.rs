@@ -36,7 +36,6 @@ impl SuperBlocks<2> for Q4K {
 
 /// Unpacks eight scales into an array, and eight minimums into the lanes of a register.
 #[inline(always)]
-#[must_use]
 pub fn scales_and_mins(packed: &[u8; 12]) -> ([i16; 8], int16x8_t) {
     let (scales, minimums) = six_bits::unpack(packed);
     (scales.to_le_bytes().map(i16::from), wide(minimums))

@@ -38,20 +38,17 @@ pub struct Team<S = InOrder> {
 
 impl<S> Team<S> {
     /// Creates a team of `threads` threads (at least one), including the caller.
-    #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { crew: Crew::new(threads.max(1) - 1), jobs: 0.into(), schedule: PhantomData }
     }
 
     /// Returns the number of threads, including the caller.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.crew.len() + 1
     }
 
     /// Returns the number of jobs so far that had more than one tile, or 0 if the team has only one
     /// thread. Each such job ends with a barrier, unless the calling thread did it alone.
-    #[must_use]
     pub fn jobs(&self) -> u64 {
         self.jobs.load(Ordering::Relaxed)
     }

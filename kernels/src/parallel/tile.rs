@@ -94,13 +94,11 @@ pub struct Tile<'a, T> {
 
 impl<T> Tile<'_, T> {
     /// Returns the tile's rows in the whole output.
-    #[must_use]
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
 
     /// Returns the tile's columns in the whole output.
-    #[must_use]
     pub fn cols(&self) -> Range<usize> {
         self.cols.clone()
     }
