@@ -264,7 +264,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "first-day",
         "times of the first day: a cold build, and from an edit to the verdict",
-        (Thorough, Alone, 30),
+        (Full, Alone, 30),
         &["copy"],
         &[Package("tiny-llm"), HARNESS],
         budget::first_day,
@@ -296,7 +296,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "speed",
         "tokens per second and memory",
-        (Thorough, Alone, 60),
+        (Full, Alone, 60),
         &["copy"],
         &[Package("tiny-llm")],
         engine::bench,
@@ -352,7 +352,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "models",
         "the embedded models' scores, the book's figures",
-        (Thorough, One, 95),
+        (Full, One, 95),
         &["copy", "python"],
         &[Path("models/"), Path("python-ref/"), Path("book/figures")],
         python::models,
