@@ -55,8 +55,7 @@ struct Form {
 
 #[track_caller]
 fn check_form(form: Form, case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     case.check("output", &(form.rope)(&case.tensor("x"), &tables(&case), case.count("offset")));
 }
 

@@ -29,8 +29,7 @@ fn fixtures() -> Fixtures {
 
 #[track_caller]
 fn check_rms_norm(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_rms_norm/{case}"));
+    let case = fixtures().case(&format!("task_1_rms_norm/{case}"));
     let norm = RmsNorm { weight: case.tensor("weight"), eps: case.scalar("eps") as f32 };
     case.check("output", &norm.forward(&case.tensor("x")));
 }
@@ -181,8 +180,7 @@ fn task_1_rms_norm_of_row_with_nan_is_all_nan() {
 
 #[track_caller]
 fn check_silu(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_silu/{case}"));
+    let case = fixtures().case(&format!("task_2_silu/{case}"));
     case.check("output", &silu(&case.tensor("x")));
 }
 
@@ -198,8 +196,7 @@ fn task_2_silu_is_accurate_down_to_minus_30() {
 
 #[test]
 fn task_2_silu_is_nonzero_between_minus_92_and_minus_88() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_silu/far_left");
+    let case = fixtures().case("task_2_silu/far_left");
     let (expected, tolerance) = (case.tensor("output"), case.tolerance("output"));
     // Without diagnosis: very different functions are 0 or x here.
     if let Err(difference) =
@@ -291,8 +288,7 @@ fn swiglu(case: &Case) -> SwiGlu {
 
 #[track_caller]
 fn check_swiglu(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_swiglu/{case}"));
+    let case = fixtures().case(&format!("task_3_swiglu/{case}"));
     let (x, mlp) = (case.tensor("x"), swiglu(&case));
     let (expand, down) = (mlp.gate_proj.shape(), mlp.down_proj.shape());
     let arguments = format!(
@@ -322,8 +318,7 @@ fn task_3_swiglu_with_square_weights() {
 
 #[test]
 fn task_3_swiglu_processes_rows_independently() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_swiglu/batched");
+    let case = fixtures().case("task_3_swiglu/batched");
     let mlp = swiglu(&case);
     let row = |x: &Tensor, i: usize| reshape(x, &[6, 10]).select(Axis(0), &[i]);
     for i in 0..6 {

@@ -85,8 +85,7 @@ fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlo
 }
 
 fn check_block(family: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_block/{family}"));
+    let case = fixtures().case(&format!("task_2_block/{family}"));
     let x = case.tensor("x");
     let before = x.clone();
     resting_on(&parts::OF_A_BLOCK, || {

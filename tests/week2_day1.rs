@@ -117,8 +117,7 @@ fn read(cache: &DenseCache) -> (Tensor, Tensor) {
 }
 
 fn check_every_place(cache_type: CacheType, name: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_cache/every_place");
+    let case = fixtures().case("task_1_cache/every_place");
     let (keys, values) = read(&filled(&case, cache_type));
     // Keys and values are one answer, because many mistakes show only in both together.
     let axes = "\n  axes     keys or values, layer, sequence, head, position, element";
@@ -165,8 +164,7 @@ fn attention_over(case: &Case, keys: Cells, values: Cells, lengths: &[usize]) ->
 }
 
 fn check_attention(name: &str, lengths: &[usize]) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_attention/{name}"));
+    let case = fixtures().case(&format!("task_2_attention/{name}"));
     let flat = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
     let (keys, values) = (flat("keys"), flat("values"));
     let found = attention_over(&case, Cells::F32(&keys), Cells::F32(&values), lengths);
@@ -270,8 +268,7 @@ fn forward_with(
 }
 
 fn check_whole(family: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_model/{family}"));
+    let case = fixtures().case(&format!("task_3_model/{family}"));
     resting_on(&[CACHE, ATTENTION], || {
         let model = model(&case, RopeLayout::HalfSplit);
         let found = forward_in(&model, &tokens(&case, "a"), &[8], CacheType::F32);

@@ -36,8 +36,7 @@ fn check_dequantize<const BYTES: usize>(
     case: &str,
     dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
 ) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let blocks: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
     let (blocks, rest) = blocks.as_chunks::<BYTES>();
     assert!(rest.is_empty(), "the fixture has whole blocks");
@@ -58,8 +57,7 @@ fn check_quantize<const BYTES: usize>(
     quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
     integer: impl Fn(&[u8], usize) -> f32,
 ) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let x: Vec<f32> = case.tensor("x").iter().copied().collect();
     let blocks: Vec<[u8; BYTES]> = x.as_chunks().0.iter().map(quantize).collect();
     case.check(

@@ -52,8 +52,7 @@ fn check_dequantize<const BYTES: usize>(
     case: &str,
     dequantize: impl Fn(&[u8; BYTES], &mut [f32; 256]),
 ) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let blocks = bytes::<BYTES>(&case, "blocks");
     let mut weights = Vec::new();
     for block in &blocks {
@@ -72,8 +71,7 @@ fn check_errors<const BYTES: usize>(
     quantize: impl Fn(&[f32; 256]) -> [u8; BYTES],
     decode: impl Fn(&[u8; BYTES]) -> [f32; 256],
 ) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let kinds = case
         .value("kinds")
         .as_array()

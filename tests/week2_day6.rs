@@ -43,8 +43,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
         "not verified: this machine's processor lacks {rung}, which these kernels need"
     );
     let file = if rung == Rung::Neon { "week2_day6_aarch64" } else { "week2_day6" };
-    let fixtures = Fixtures::open(file);
-    let case = fixtures.case(case);
+    let case = Fixtures::open(file).case(case);
     let rows = case.integers("rows");
     let (n, size) = (rows.shape()[0], rows.shape()[1]);
     let cols = size / tensor_type.block_bytes() * tensor_type.block_len();
@@ -64,8 +63,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
 fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
     check(rung, case, tensor_type);
     let file = if rung == Rung::Neon { "week2_day6_aarch64" } else { "week2_day6" };
-    let fixtures = Fixtures::open(file);
-    let case = fixtures.case(case);
+    let case = Fixtures::open(file).case(case);
     let rows = case.integers("rows");
     let row: Vec<u8> = rows.iter().take(rows.shape()[1]).map(|&byte| byte as u8).collect();
     let team = Team::new(1);

@@ -44,8 +44,7 @@ fn values(x: &Tensor) -> Vec<f32> {
 
 #[track_caller]
 fn check_absorb(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_absorb/{case}"));
+    let case = fixtures().case(&format!("task_1_absorb/{case}"));
     let mut softmax = OnlineSoftmax::default();
     let absorb = |i: usize| {
         let mut scores = values(&case.tensor(&format!("scores_{i}")));

@@ -149,8 +149,7 @@ fn pages(cache: &PagedCache) -> (Vec<Vec<usize>>, usize) {
 /// Runs a script of the oracle. Compares the tables after each step, and the contents at the end.
 #[track_caller]
 fn check_script(name: &str) {
-    let fixtures = Fixtures::open("week3_day3");
-    let case = fixtures.case(name);
+    let case = Fixtures::open("week3_day3").case(name);
     resting_on(&[POOL], || script(&case));
 }
 

@@ -111,8 +111,7 @@ fn both(x: &[f32]) -> (Vec<f32>, Vec<f16>) {
 
 #[track_caller]
 fn check_read_run(name: &str) {
-    let fixtures = Fixtures::open("week3_day4");
-    let case = fixtures.case(&format!("task_1_read_run/{name}"));
+    let case = Fixtures::open("week3_day4").case(&format!("task_1_read_run/{name}"));
     let (q, scale) = (values(&case.tensor("q")), case.scalar("scale") as f32);
     let dim = case.tensor("q").shape()[1];
     let (keys, numbers) =
@@ -310,8 +309,7 @@ fn by_pages(case: &Case, cache: &Tables) -> Tensor {
 
 #[track_caller]
 fn check_pages(name: &str) {
-    let fixtures = Fixtures::open("week3_day4");
-    let case = fixtures.case(&format!("task_2_read_pages/{name}"));
+    let case = Fixtures::open("week3_day4").case(&format!("task_2_read_pages/{name}"));
     resting_on(&[READ], || {
         let cache = Tables::of(&case);
         let found = by_pages(&case, &cache);

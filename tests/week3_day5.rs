@@ -172,8 +172,7 @@ fn text(first: u32, len: usize) -> Vec<u32> {
 }
 
 fn model(family: &str) -> Arc<Model> {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case(&format!("task_4_engine/{family}"));
+    let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
     let config =
         ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
             .expect("a configuration");

@@ -101,8 +101,7 @@ fn model(family: &str) -> Arc<Model> {
 
 /// Returns the model `family` with each weight changed by `alter(index, weight)`.
 fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case(&format!("task_4_engine/{family}"));
+    let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
     let config =
         ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
             .expect("a configuration");
@@ -125,8 +124,7 @@ fn session(model: Arc<Model>, context: usize) -> Session {
 
 /// Returns the fixture's prompts for a model, each with its greedy continuation.
 fn texts(family: &str) -> Vec<(Vec<u32>, Vec<u32>)> {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case(&format!("task_4_engine/{family}"));
+    let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
     let lists = |name: &str| -> Vec<Vec<u32>> {
         case.value(name).as_array().expect("lists").iter().map(ids).collect()
     };

@@ -106,8 +106,7 @@ impl<const N: usize> Memory<N> {
 
 /// Returns the shape of the fixtures' model.
 fn shape() -> Shape {
-    let fixtures = fixtures();
-    let case = fixtures.case("model/weights");
+    let case = fixtures().case("model/weights");
     Shape {
         vocabulary: case.count("vocabulary"),
         tokens: case.count("tokens"),

@@ -9,8 +9,7 @@ const SHADES: [&str; 6] = ["  ", "░░", "▒▒", "▓▓", "██", "██
 
 /// Draws the map, one row per word.
 pub(crate) fn show() {
-    let fixtures = Fixtures::open("show");
-    let case = fixtures.case("day1/attention");
+    let case = Fixtures::open("show").case("day1/attention");
     let words = case.value("words");
     let words: Vec<&str> =
         words.as_array().into_iter().flatten().filter_map(|word| word.as_str()).collect();

@@ -13,8 +13,7 @@ use tiny_llm_harness::fixtures::Fixtures;
 
 /// Prints the five most probable next tokens without the last MLP and with it.
 pub(crate) fn show() {
-    let fixtures = Fixtures::open("show");
-    let case = fixtures.case("day4/last_mlp");
+    let case = Fixtures::open("show").case("day4/last_mlp");
     let (text, vocabulary) = (case.value("text"), case.value("vocabulary"));
     println!("{}\n", text.as_str().unwrap_or_default());
 

@@ -8,8 +8,7 @@ use tiny_llm_harness::fixtures::Fixtures;
 
 /// Prints the most probable next token at each position of a text, and five at its end.
 pub(crate) fn show() {
-    let fixtures = Fixtures::open("show");
-    let case = fixtures.case("day4/last_mlp");
+    let case = Fixtures::open("show").case("day4/last_mlp");
     let vocabulary = case.value("vocabulary");
     let word = |token: usize| vocabulary[token].as_str().unwrap_or("?").replace('\n', "↵");
     let tokens: Vec<u32> = case

@@ -15,6 +15,8 @@
 //! row-major order (`[start, end]`, with `end` excluded), the explanation is given only if exactly
 //! these elements are NaN.
 
+use std::sync::Arc;
+
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
 use serde_json::Value;
@@ -43,7 +45,7 @@ pub fn random(seed: u64, shape: &[usize]) -> Tensor {
 
 /// The fixtures of one day.
 pub struct Fixtures {
-    file: Stored,
+    file: Arc<Stored>,
 }
 
 impl Fixtures {
@@ -54,7 +56,7 @@ impl Fixtures {
     #[must_use]
     pub fn open(name: &str) -> Self {
         panics::install();
-        Self { file: Stored::open(name) }
+        Self { file: Arc::new(Stored::open(name)) }
     }
 
     /// Returns a case: inputs, scalars and expected outputs.
@@ -62,11 +64,11 @@ impl Fixtures {
     /// # Panics
     /// If there is no such case.
     #[must_use]
-    pub fn case(&self, name: &str) -> Case<'_> {
+    pub fn case(&self, name: &str) -> Case {
         let about = self.file.about(name).unwrap_or_else(|| {
             panic!("{}: no case {name:?}; there are {:?}", self.file.name, self.cases(""))
         });
-        Case { file: &self.file, name: name.to_owned(), about }
+        Case { file: self.file.clone(), name: name.to_owned(), about }
     }
 
     /// Returns the sorted names of all cases that start with `prefix`.
@@ -80,13 +82,13 @@ impl Fixtures {
 }
 
 /// One case of a day's fixtures.
-pub struct Case<'a> {
-    file: &'a Stored,
+pub struct Case {
+    file: Arc<Stored>,
     name: String,
     about: Value,
 }
 
-impl Case<'_> {
+impl Case {
     /// Returns the name of the case, such as `task_2_attention/wide`.
     #[must_use]
     pub fn name(&self) -> &str {

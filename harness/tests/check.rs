@@ -161,8 +161,7 @@ fn assert_accepts_names_the_arguments_of_a_panic() {
 #[test]
 fn a_failed_case_shows_its_position_purpose_and_seed() {
     let message = catch_unwind(|| {
-        let fixtures = Fixtures::open("week1_day1");
-        let case = fixtures.case("task_1_softmax/signed");
+        let case = Fixtures::open("week1_day1").case("task_1_softmax/signed");
         let mut output = case.tensor("output");
         case.check("output", &output);
         output[[1, 2]] += 0.5;

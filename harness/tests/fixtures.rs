@@ -46,8 +46,7 @@ fn every_fixture_matches_the_safetensors_crate() {
 
 #[test]
 fn check_rows_names_the_wrong_rows() {
-    let fixtures = Fixtures::open("week1_day7");
-    let case = fixtures.case("task_2_top_k/ties");
+    let case = Fixtures::open("week1_day7").case("task_2_top_k/ties");
     let rows: Vec<String> = (0..7).map(|i| format!("setting {i}")).collect();
     let mut found = case.tensor("output");
     case.check_rows("output", &rows, &found);

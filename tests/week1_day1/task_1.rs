@@ -17,8 +17,7 @@ use super::{OFF, fixtures};
 
 #[track_caller]
 fn check_softmax(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_softmax/{case}"));
+    let case = fixtures().case(&format!("task_1_softmax/{case}"));
     case.check("output", &softmax(&case.tensor("x")));
 }
 
@@ -185,8 +184,7 @@ fn task_1_softmax_propagates_nan() {
 
 #[track_caller]
 fn check_linear(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_linear/{case}"));
+    let case = fixtures().case(&format!("task_1_linear/{case}"));
     case.check(
         "output",
         &linear(&case.tensor("x"), &case.tensor("weight"), case.get("bias").as_ref()),

@@ -12,8 +12,7 @@ use super::{OFF, fixtures, parts};
 
 #[track_caller]
 fn check_attention(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_attention/{case}"));
+    let case = fixtures().case(&format!("task_2_attention/{case}"));
     let scale = case.value("scale").as_f64().map(|scale| scale as f32);
     resting_on(&[parts::SOFTMAX], || {
         let found = scaled_dot_product_attention(

@@ -22,8 +22,7 @@ fn multi_head(case: &Case) -> MultiHeadAttention {
 
 #[track_caller]
 fn check_multi_head(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_multi_head/{case}"));
+    let case = fixtures().case(&format!("task_3_multi_head/{case}"));
     resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
         let found = multi_head(&case).forward(
             &case.tensor("query"),
@@ -37,15 +36,13 @@ fn check_multi_head(case: &str) {
 
 #[test]
 fn task_3_split_heads_takes_consecutive_columns_per_head() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_heads/split");
+    let case = fixtures().case("task_3_heads/split");
     case.check("output", &split_heads(&case.tensor("x"), case.count("n_heads")));
 }
 
 #[test]
 fn task_3_merge_heads_concatenates_heads() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_heads/split");
+    let case = fixtures().case("task_3_heads/split");
     let what = "merge_heads of correct heads [2, 3, 4, 8], which do not come from your split_heads";
     assert_close(what, &merge_heads(&case.tensor("output")), &case.tensor("x"), 0.0);
 }
@@ -100,8 +97,7 @@ fn task_3_multi_head_self_attention_with_square_weights() {
 
 #[test]
 fn task_3_multi_head_attention_is_independent_of_the_batch() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_multi_head/cross");
+    let case = fixtures().case("task_3_multi_head/cross");
     let layer = multi_head(&case);
     let part = |name: &str, b: usize| case.tensor(name).select(Axis(0), &[b]);
     let parts: Vec<_> = (0..2)
@@ -115,8 +111,7 @@ fn task_3_multi_head_attention_is_independent_of_the_batch() {
 
 #[test]
 fn task_3_multi_head_attention_is_independent_of_key_order() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_multi_head/cross");
+    let case = fixtures().case("task_3_multi_head/cross");
     let order = [3, 1, 4, 0, 2];
     let (key, value) =
         (case.tensor("key").select(Axis(1), &order), case.tensor("value").select(Axis(1), &order));
@@ -193,8 +188,7 @@ fn task_3_multi_head_attention_applies_mask_at_various_sizes() {
 
 #[test]
 fn task_3_multi_head_attention_is_linear_in_value() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_multi_head/self");
+    let case = fixtures().case("task_3_multi_head/self");
     let layer = multi_head(&case);
     let query = case.tensor("query");
     let attend = |value: &Tensor| layer.forward(&query, &query, value, None);

@@ -9,8 +9,7 @@ use super::fixtures;
 
 #[track_caller]
 fn check_inverse_frequencies(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_inverse_frequencies/{case}"));
+    let case = fixtures().case(&format!("task_1_inverse_frequencies/{case}"));
     let found = inverse_frequencies(case.count("head_dim"), case.scalar("base") as f32);
     let (head_dim, n) = (case.count("head_dim"), found.len());
     assert!(
@@ -46,8 +45,7 @@ fn task_1_inverse_frequencies_panics_on_odd_head_size() {
 
 #[track_caller]
 fn check_tables(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_tables/{case}"));
+    let case = fixtures().case(&format!("task_1_tables/{case}"));
     let frequencies = case.tensor("inverse_frequencies").into_raw_vec_and_offset().0;
     let found = RopeTables::new(&frequencies, case.count("n_positions"));
     case.check("cos", &found.cos);

@@ -18,8 +18,7 @@ use super::{Rope, fixtures, long_tables, tables};
 
 #[track_caller]
 fn check_positions(case: &str, form: RopeForm) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_4_positions/{case}"));
+    let case = fixtures().case(&format!("task_4_positions/{case}"));
     let positions: Array2<usize> =
         case.integers("positions").into_dimensionality::<Ix2>().expect("two axes");
     case.check("output", &rope_at_positions(&case.tensor("x"), &tables(&case), &positions, form));
@@ -117,8 +116,7 @@ fn task_4_rope_at_positions_with_no_rows() {
 
 #[test]
 fn task_4_permutation_moves_rows_within_their_head() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_permutation/rows");
+    let case = fixtures().case("task_4_permutation/rows");
     case.check("output", &half_split_to_interleaved(&case.tensor("weight"), case.count("n_heads")));
 }
 

@@ -144,8 +144,7 @@ fn task_2_causal_mask_edge_cases() {
 fn layer() -> GroupedQueryAttention {
     let linear =
         |seed, out, width| Linear { weight: random(seed, &[out, width]) * 0.5, bias: None };
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_layer/llama");
+    let case = fixtures().case("task_3_layer/llama");
     let size = 2 * case.tensor("cos").shape()[1];
     GroupedQueryAttention {
         n_heads: 4,

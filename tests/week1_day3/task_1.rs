@@ -50,8 +50,7 @@ fn task_1_grouped_attention_head_h_uses_kv_head_h_div_g() {
 
 #[track_caller]
 fn check_grouped(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_grouped/{case}"));
+    let case = fixtures().case(&format!("task_1_grouped/{case}"));
     let scale = case.value("scale").as_f64().map(|scale| scale as f32);
     resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
         let found = grouped(
@@ -77,8 +76,7 @@ fn task_1_grouped_attention_with_explicit_scale() {
 
 #[test]
 fn task_1_grouped_attention_with_groups_of_one() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_grouped/none_share");
+    let case = fixtures().case("task_1_grouped/none_share");
     let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, None);
     // Without diagnosis: h / H is 0 for every h here, which looks like always using the first
     // key/value head.
@@ -108,8 +106,7 @@ fn task_1_grouped_attention_mask_shared_by_all_heads() {
 
 #[test]
 fn task_1_grouped_attention_finite_mask_shared_by_all_heads() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_grouped/mask_finite");
+    let case = fixtures().case("task_1_grouped/mask_finite");
     let found = grouped(
         &case.tensor("q"),
         &case.tensor("k"),

@@ -12,8 +12,7 @@ use super::{OFF, fixtures};
 
 #[track_caller]
 fn check_mask(length: usize, keys: usize) {
-    let fixtures = fixtures();
-    fixtures
+    fixtures()
         .case(&format!("task_2_causal_mask/{length}x{keys}"))
         .check("output", &causal_mask(length, keys));
 }

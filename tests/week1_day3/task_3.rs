@@ -17,8 +17,7 @@ use super::{OFF, fixtures, parts};
 
 #[track_caller]
 fn check_layer(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_layer/{case}"));
+    let case = fixtures().case(&format!("task_3_layer/{case}"));
     let (x, layer) = (case.tensor("x"), layer(&case));
     let [b, l, _] = *x.shape() else { panic!("x is [B, L, E]") };
     let heads = |n: usize| [b, n, l, layer.q_proj.weight.len_of(Axis(0)) / layer.n_heads];
@@ -55,8 +54,7 @@ fn task_3_layer_with_every_bias_and_a_mask_per_head() {
 
 #[test]
 fn task_3_layer_output_is_independent_of_later_rows() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_layer/qwen3");
+    let case = fixtures().case("task_3_layer/qwen3");
     let (x, mask) = (case.tensor("x"), case.tensor("mask"));
     let prefix = |x: &Tensor| x.slice_axis(Axis(1), (..3).into()).to_owned();
     let mask_of_prefix =

@@ -60,8 +60,7 @@ fn task_1_as_output_scales_with_its_input() {
 
 /// Returns a case's block with these norms. The projection `silent`, if not empty, is zero.
 fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_block/llama");
+    let case = fixtures().case("task_2_block/llama");
     let off = |name: &str| !silent.is_empty() && name.contains(silent);
     let mut block = block(&case, |name, weight| if off(name) { weight * 0.0 } else { weight });
     [block.input_norm, block.post_attention_norm] = norms;
@@ -71,8 +70,7 @@ fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
 /// If one half of a block (attention or MLP) adds nothing, the block is x + half(norm(x)).
 #[test]
 fn task_2_block_norms_have_separate_weights_and_eps() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_block/llama");
+    let case = fixtures().case("task_2_block/llama");
     let (x, mask) = (case.tensor("x") * 0.01, case.tensor("mask"));
     let e = x.shape()[2];
     let norm = |seed, eps| RmsNorm { weight: random(seed, &[e]), eps };
@@ -124,8 +122,7 @@ fn task_2_block_norms_have_separate_weights_and_eps() {
 
 /// Builds the case's model, and then changes its public fields with `change`.
 fn changed_model(family: &str, change: impl FnOnce(&mut Model)) -> (Model, Array2<u32>) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_decoder/{family}"));
+    let case = fixtures().case(&format!("task_3_decoder/{family}"));
     let mut model = model(&case);
     change(&mut model);
     (model, tokens(&case))
@@ -190,8 +187,7 @@ fn task_3_model_uses_its_fields_not_its_config() {
 /// A model runs its blocks on the embedding in order.
 #[test]
 fn task_3_model_runs_its_blocks_in_order() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/qwen3");
+    let case = fixtures().case("task_3_decoder/qwen3");
     let tokens = tokens(&case);
     for order in [vec![], vec![0], vec![1], vec![1, 0], vec![0, 1, 0], vec![1; 5]] {
         let mut with = model(&case);

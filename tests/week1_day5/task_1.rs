@@ -15,16 +15,14 @@ use super::{fixtures, tokens};
 
 #[test]
 pub(super) fn task_1_embedding() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_embedding/two_rows");
+    let case = fixtures().case("task_1_embedding/two_rows");
     let embedding = Embedding { weight: case.tensor("weight") };
     case.check("output", &embedding.forward(&tokens(&case)));
 }
 
 #[test]
 pub(super) fn task_1_as_output() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_as_output/signed");
+    let case = fixtures().case("task_1_as_output/signed");
     let embedding = Embedding { weight: case.tensor("weight") };
     case.check("output", &embedding.as_output(&case.tensor("x")));
 }

@@ -11,8 +11,7 @@ use super::{block, check_block, fixtures, parts};
 
 #[test]
 fn task_2_block_with_one_sequence_one_token_and_large_values() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_block/llama");
+    let case = fixtures().case("task_2_block/llama");
     let whole = block(&case, |_, weight| weight);
     let (x, mask) = (case.tensor("x"), case.tensor("mask"));
     resting_on(&parts::OF_A_BLOCK, || {
@@ -81,8 +80,7 @@ fn task_2_block_of_qwen3_with_head_norms() {
 
 #[test]
 fn task_2_block_in_any_layout() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_block/llama");
+    let case = fixtures().case("task_2_block/llama");
     let block = block(&case, |_, weight| weight);
     let (x, mask) = (case.tensor("x"), case.tensor("mask"));
     resting_on(&parts::OF_A_BLOCK, || {
@@ -107,8 +105,7 @@ fn task_2_block_in_any_layout() {
 
 #[test]
 fn task_2_block_with_zero_projections_is_the_identity() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_block/llama");
+    let case = fixtures().case("task_2_block/llama");
     let silent = block(&case, |name, weight| {
         if name.contains("o_proj") || name.contains("down_proj") { weight * 0.0 } else { weight }
     });

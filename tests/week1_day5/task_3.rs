@@ -23,8 +23,7 @@ use super::{embedded_model, fixtures, model, of_a_decoder, tokens, without_layer
 
 #[test]
 fn task_3_logits_are_independent_of_later_tokens() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/qwen2");
+    let case = fixtures().case("task_3_decoder/qwen2");
     let model = model(&case);
     let before = tokens(&case);
     let mut after = before.clone();
@@ -46,8 +45,7 @@ fn task_3_logits_are_independent_of_later_tokens() {
 
 #[test]
 fn task_3_output_head_bias_is_added() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/llama");
+    let case = fixtures().case("task_3_decoder/llama");
     let (mut model, tokens) = (model(&case), tokens(&case));
     let vocabulary = model.config.vocab_size;
     let weight = model.embedding.weight.clone();
@@ -80,8 +78,7 @@ fn task_3_logits_of_qwen3() {
 }
 
 fn check_whole(family: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_decoder/{family}"));
+    let case = fixtures().case(&format!("task_3_decoder/{family}"));
     resting_on(&of_a_decoder(), || case.check("logits", &model(&case).forward(&tokens(&case))));
 }
 
@@ -98,8 +95,7 @@ fn task_3_logits_without_layers_untied_head() {
 /// Compares without naming a likely mistake. Without layers, a final norm inside the loop over the
 /// layers looks like no norm at all.
 fn check_without_layers(output: &str, with_head: bool) {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/no_layers");
+    let case = fixtures().case("task_3_decoder/no_layers");
     let what = format!("logits of a decoder without layers, {output}");
     if let Err(difference) = check::compare(
         &what,
@@ -117,8 +113,7 @@ fn check_without_layers(output: &str, with_head: bool) {
 /// Runs a long text, a short one, and the first again: a call must not affect the next.
 #[test]
 fn task_3_logits_are_independent_of_earlier_calls() {
-    let fixtures = fixtures();
-    let model = model(&fixtures.case("task_3_decoder/qwen3"));
+    let model = model(&fixtures().case("task_3_decoder/qwen3"));
     let long = Array2::from_shape_fn((2, 9), |(b, l)| (b * 5 + l * 3) as u32);
     let short = long.slice(ndarray::s![.., ..4]).to_owned();
     resting_on(&of_a_decoder(), || {
@@ -144,8 +139,7 @@ fn task_3_logits_are_independent_of_earlier_calls() {
 
 #[test]
 fn task_3_tokens_in_any_layout() {
-    let fixtures = fixtures();
-    let model = model(&fixtures.case("task_3_decoder/qwen3"));
+    let model = model(&fixtures().case("task_3_decoder/qwen3"));
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
     resting_on(&of_a_decoder(), || {
@@ -158,8 +152,7 @@ fn task_3_tokens_in_any_layout() {
 
 #[test]
 fn task_3_forward_panics_on_long_input_or_unknown_token() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/qwen3");
+    let case = fixtures().case("task_3_decoder/qwen3");
     let model = model(&case);
     let forward = |tokens: Array2<u32>| model.forward(&tokens).shape().to_vec();
     resting_on(&of_a_decoder(), || {
@@ -181,8 +174,7 @@ fn task_3_forward_panics_on_long_input_or_unknown_token() {
 
 #[test]
 fn task_3_check_rejects_invalid_tokens() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/qwen3");
+    let case = fixtures().case("task_3_decoder/qwen3");
     let model = model(&case);
     let refused = |tokens: &[u32]| {
         model.check(tokens).expect_err("Model::check must refuse these tokens").to_string()
@@ -213,8 +205,7 @@ fn task_3_check_rejects_invalid_tokens() {
 /// `context` must all use the limit.
 #[test]
 fn task_3_context_is_limited_to_max_context() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/qwen3");
+    let case = fixtures().case("task_3_decoder/qwen3");
     let mut config = model(&case).config;
     config.max_positions = 1_000_000;
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
@@ -250,8 +241,7 @@ fn task_3_embedded_model_activations_match_pytorch() {
     })
     .expect("Model::build must find every weight");
 
-    let fixtures = Fixtures::open("week1_day5_activations");
-    let case = fixtures.case("task_3_activations/tiny_story");
+    let case = Fixtures::open("week1_day5_activations").case("task_3_activations/tiny_story");
     let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
     let positions: Vec<_> =
         numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();

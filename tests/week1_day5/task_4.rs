@@ -29,15 +29,13 @@ fn of_a_loaded_model() -> Vec<&'static Part> {
 
 fn check_decoders() {
     for family in ["llama", "qwen2", "qwen3"] {
-        let fixtures = fixtures();
-        let case = fixtures.case(&format!("task_3_decoder/{family}"));
+        let case = fixtures().case(&format!("task_3_decoder/{family}"));
         case.check("logits", &model(&case).forward(&tokens(&case)));
     }
 }
 
 fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let (bits, expected) = (case.integers("bits"), case.tensor("values"));
     // One extra byte first: values of a mapped file may begin at any address.
     let mut bytes = vec![0xAA];
@@ -241,9 +239,8 @@ fn weights(case: &Case) -> Vec<Weight> {
 
 #[test]
 fn task_4_load_model_from_one_file_and_from_shards() {
-    let fixtures = fixtures();
     for (family, shards) in [("llama", 1), ("qwen2", 2), ("qwen3", 3)] {
-        let case = fixtures.case(&format!("task_3_decoder/{family}"));
+        let case = fixtures().case(&format!("task_3_decoder/{family}"));
         let folder = Folder::with_model(
             &format!("{family}-{shards}"),
             &case,
@@ -268,8 +265,7 @@ fn task_4_load_model_from_one_file_and_from_shards() {
 
 #[test]
 fn task_4_load_model_with_bf16_weights() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/llama");
+    let case = fixtures().case("task_3_decoder/llama");
     let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
     let model = load_model(&folder.0).expect("load_model must load this folder");
     let upper_half = |x: f32| f32::from_bits(x.to_bits() & 0xFFFF_0000);
@@ -301,8 +297,7 @@ fn task_4_load_model_with_bf16_weights() {
 
 #[test]
 fn task_4_load_model_error_names_the_problem() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_decoder/llama");
+    let case = fixtures().case("task_3_decoder/llama");
     let good = weights(&case);
     let refused = |folder: &Path, parts: &[&str]| {
         let what = parts.join(", ");
@@ -365,10 +360,9 @@ fn task_4_load_model_error_names_the_problem() {
 
 #[test]
 fn task_4_load_model_error_names_the_missing_weight() {
-    let fixtures = fixtures();
     // qwen2 has biases and qwen3 has head norms, which other models don't have.
     for family in ["qwen2", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_decoder/{family}"));
+        let case = fixtures().case(&format!("task_3_decoder/{family}"));
         let all = weights(&case);
         for missing in all.iter().map(|(name, _)| name).filter(|name| !name.contains(".0.")) {
             let rest: Vec<Weight> =
@@ -394,8 +388,7 @@ fn task_4_load_model_error_names_the_missing_weight() {
 #[test]
 fn task_4_embedded_model_logits_match_pytorch() {
     let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
-    let fixtures = Fixtures::open("week1_day5_activations");
-    let case = fixtures.case("task_3_activations/tiny_story");
+    let case = Fixtures::open("week1_day5_activations").case("task_3_activations/tiny_story");
     let positions: Vec<_> = case
         .value("positions")
         .as_array()

@@ -67,8 +67,7 @@ fn task_1_argmax_panics_on_empty_input() {
 fn task_1_next_token_logits_are_from_the_last_position() {
     // Task 1 has two functions. This calls the first before a model is built.
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_next_token");
+    let case = fixtures().case("task_1_next_token");
     let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
         .expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
@@ -92,8 +91,7 @@ fn task_1_next_token_logits_are_from_the_last_position() {
 #[test]
 fn task_1_next_token_logits_uses_the_given_model() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_next_token");
+    let case = fixtures().case("task_1_next_token");
     let config = || {
         ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
             .expect("a config")
@@ -125,8 +123,7 @@ fn task_1_next_token_logits_uses_the_given_model() {
 #[test]
 fn task_1_next_token_logits_panics_on_invalid_tokens() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_next_token");
+    let case = fixtures().case("task_1_next_token");
     let mut config = case.value("config").clone();
     config["max_position_embeddings"] = 5.into();
     let config =
@@ -149,8 +146,7 @@ fn task_1_next_token_logits_panics_on_invalid_tokens() {
 #[test]
 fn task_1_next_token_logits_with_full_context() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_next_token");
+    let case = fixtures().case("task_1_next_token");
     let mut config = case.value("config").clone();
     config["max_position_embeddings"] = 260.into();
     let config =

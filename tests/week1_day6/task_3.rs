@@ -16,8 +16,7 @@ use super::{Lines, embedded_model, fixtures, ids};
 /// Returns the examples of the fixture: name, bytes, text, and for each number of bytes the text
 /// that is certain after them.
 fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_stream/bytes");
+    let case = fixtures().case("task_3_stream/bytes");
     let text = |value: &str| value.to_owned();
     let examples = case.value("examples").as_array().expect("a list");
     examples
@@ -237,8 +236,7 @@ fn task_3_long_text_is_returned_in_one_push() {
 fn task_3_embedded_model_tokens_decode_to_text() {
     let mut stream = TextStream::default();
     let mut found = stream.push(b"");
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_stream/tokens");
+    let case = fixtures().case("task_3_stream/tokens");
     let tokenizer =
         Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
     for id in ids(&case, "ids") {

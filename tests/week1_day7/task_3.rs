@@ -7,9 +7,8 @@ use super::{OFF, alternating, check_each, check_hand, check_left, fixtures, left
 /// The cases are ordered: later ones check what earlier ones do not.
 #[test]
 fn task_3_top_p_keeps_the_token_that_crosses_p() {
-    let fixtures = fixtures();
     for name in ["crossing", "unsorted", "shifted", "masked"] {
-        check_each(&fixtures.case(&format!("task_3_top_p/{name}")), "p", |logits, p| {
+        check_each(&fixtures().case(&format!("task_3_top_p/{name}")), "p", |logits, p| {
             top_p(logits, p as f32);
         });
     }

@@ -7,9 +7,8 @@ use super::{OFF, check_each, check_hand, check_left, fixtures};
 /// The cases are ordered: later ones check what the first one does not.
 #[test]
 fn task_4_min_p_is_relative_to_the_most_probable_token() {
-    let fixtures = fixtures();
     for name in ["unsorted", "shifted", "negative"] {
-        check_each(&fixtures.case(&format!("task_4_min_p/{name}")), "p", |logits, p| {
+        check_each(&fixtures().case(&format!("task_4_min_p/{name}")), "p", |logits, p| {
             min_p(logits, p as f32);
         });
     }

@@ -6,8 +6,7 @@ use super::{check_each, check_hand, check_left, fixtures, ids};
 
 #[test]
 fn task_5_penalty_makes_seen_tokens_less_likely() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_5_penalty/signed");
+    let case = fixtures().case("task_5_penalty/signed");
     let seen = ids(&case, "seen");
     check_each(&case, "penalty", |logits, penalty| {
         repetition_penalty(logits, &seen, penalty as f32);

@@ -35,8 +35,7 @@ impl fmt::Debug for Lines {
 
 #[test]
 fn task_6_generator_is_splitmix64() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_6_splitmix64");
+    let case = fixtures().case("task_6_splitmix64");
     let list = |name: &str| case.value(name).as_array().expect("a list").clone();
     let hexadecimal = |number: u64| format!("{number:#018x}");
     for (seed, expected) in list("seeds").iter().zip(list("numbers")) {
@@ -86,9 +85,8 @@ fn task_6_uniform_uses_the_upper_53_bits() {
 /// The inputs are ordered: later ones check what earlier ones do not.
 #[test]
 fn task_6_draw_returns_first_token_with_sum_above_uniform() {
-    let fixtures = fixtures();
     for name in ["signed", "shifted"] {
-        let case = fixtures.case(&format!("task_6_draw/{name}"));
+        let case = fixtures().case(&format!("task_6_draw/{name}"));
         let logits = row(&case, "logits");
         let found: Vec<u32> = row(&case, "uniform")
             .into_iter()
@@ -232,7 +230,6 @@ fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
 
 #[test]
 fn task_6_sampler_applies_each_step() {
-    let fixtures = fixtures();
     for (step, name, tasks) in [
         ("top_k", "top-k", "task 2"),
         ("top_p", "top-p", "task 3"),
@@ -240,7 +237,7 @@ fn task_6_sampler_applies_each_step() {
         ("temperature", "the temperature", "task 1"),
         ("penalty", "the repetition penalty", "tasks 1 and 5"),
     ] {
-        let case = fixtures.case(&format!("task_6_step/{step}"));
+        let case = fixtures().case(&format!("task_6_step/{step}"));
         let (logits, seen, expected) =
             (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
         let mut options = sampler(&case, SEED).options;

@@ -33,8 +33,7 @@ fn task_1_f16_tiny_values() {
 }
 
 fn check_f16(name: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_cache/{name}"));
+    let case = fixtures().case(&format!("task_1_cache/{name}"));
     let x = case.tensor("x");
     let row: Vec<f32> = x.iter().copied().collect();
     let shape =
@@ -48,8 +47,7 @@ fn check_f16(name: &str) {
 
 #[test]
 fn task_1_run_has_the_requested_positions() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_cache/every_place");
+    let case = fixtures().case("task_1_cache/every_place");
     let cache = filled(&case, CacheType::F32);
     for positions in [0..0, 0..1, 0..3, 0..7, 1..3, 2..5, 4..5, 3..3] {
         let run = cache.run(1, 2, 1, positions.clone());
@@ -84,8 +82,7 @@ fn task_1_run_has_the_requested_positions() {
 
 #[test]
 fn task_1_write_overwrites_only_its_position() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_cache/every_place");
+    let case = fixtures().case("task_1_cache/every_place");
     let mut cache = filled(&case, CacheType::F32);
     let (keys, values) = read(&cache);
     for layer in 0..SHAPE.layers {

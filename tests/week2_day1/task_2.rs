@@ -45,8 +45,7 @@ fn task_2_attend_two_pass_over_one_position() {
 
 #[test]
 fn task_2_attend_two_pass_with_f16_cache() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_attention/f16");
+    let case = fixtures().case("task_2_attention/f16");
     // Through task 1's cache, which rounds the numbers to f16.
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 6, head_dim: 8 };
     let mut cache = DenseCache::new(shape, CacheType::F16);
@@ -248,8 +247,7 @@ fn task_2_attend_sees_all_earlier_positions() {
 
 #[test]
 pub(super) fn task_2_attend_is_causal_within_each_sequence() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_attend/two_sequences");
+    let case = fixtures().case("task_2_attend/two_sequences");
     let (sequences, positions) = (case.integers("sequences"), case.integers("positions"));
     let rows: Vec<Row> = sequences
         .iter()

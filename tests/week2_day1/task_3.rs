@@ -39,8 +39,7 @@ fn task_3_whole_prompt_llama_with_biases() {
 
 #[test]
 fn task_3_interleaved_rope() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let found = forward_in(
         &model(&case, RopeLayout::Interleaved),
         &tokens(&case, "a"),
@@ -52,8 +51,7 @@ fn task_3_interleaved_rope() {
 
 #[test]
 fn task_3_every_prompt_split() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen3");
+    let case = fixtures().case("task_3_model/qwen3");
     let (model, tokens) = (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"));
     for chunks in splits() {
         let found = forward_in(&model, &tokens, &chunks, CacheType::F32);
@@ -63,9 +61,8 @@ fn task_3_every_prompt_split() {
 
 #[test]
 pub(super) fn task_3_one_token_at_a_time() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen2"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         let found = forward_in(
             &model(&case, RopeLayout::HalfSplit),
             &tokens(&case, "a"),
@@ -79,8 +76,7 @@ pub(super) fn task_3_one_token_at_a_time() {
 
 #[test]
 fn task_3_f16_cache_barely_changes_logits() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
     let full = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F32);
     check_run(&case, "logits_a", &full, "chunks of [6, 2] rows, with a cache of f32");
@@ -112,9 +108,8 @@ fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
 
 #[test]
 fn task_3_mixed_rows_of_two_sequences() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         let model = model(&case, RopeLayout::HalfSplit);
         let (plan, mut work, mut cache) =
             (plan(), Workspace::default(), cache_of(&model, 3, 8, CacheType::F32));
@@ -148,8 +143,7 @@ fn task_3_mixed_rows_of_two_sequences() {
 
 #[test]
 fn task_3_only_q_norm_or_only_k_norm() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen3");
+    let case = fixtures().case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     for of_queries in [true, false] {
         let (mut normed, mut zero) =
@@ -185,8 +179,7 @@ fn task_3_only_q_norm_or_only_k_norm() {
 
 #[test]
 fn task_3_token_ids_above_65_535() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let small = model(&case, RopeLayout::HalfSplit);
     let mut large = model(&case, RopeLayout::HalfSplit);
     let (rows, e) = (small.config.vocab_size, small.config.hidden_size);
@@ -213,8 +206,7 @@ fn task_3_token_ids_above_65_535() {
 /// Computes 200 rows in one pass. They get the same logits as one by one.
 #[test]
 fn task_3_200_rows_match_one_row_at_a_time() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen3");
+    let case = fixtures().case("task_3_model/qwen3");
     let mut config = case.value("config").clone();
     config["max_position_embeddings"] = 256.into();
     let model = {
@@ -242,8 +234,7 @@ fn task_3_200_rows_match_one_row_at_a_time() {
 /// A workspace keeps its buffers from one pass to the next. Their contents are unspecified.
 #[test]
 fn task_3_workspace_is_reusable_across_models() {
-    let fixtures = fixtures();
-    let cases = ["llama", "qwen3"].map(|name| fixtures.case(&format!("task_3_model/{name}")));
+    let cases = ["llama", "qwen3"].map(|name| fixtures().case(&format!("task_3_model/{name}")));
     let models = cases.each_ref().map(|case| model(case, RopeLayout::HalfSplit));
     let mut work = Workspace::default();
     for (i, chunks) in [(0, &[8][..]), (1, &[3, 1, 4]), (0, &[1, 7]), (1, &[8]), (0, &[2, 6])] {
@@ -259,8 +250,7 @@ fn task_3_workspace_is_reusable_across_models() {
 
 #[test]
 fn task_3_returns_only_requested_logits() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen2");
+    let case = fixtures().case("task_3_model/qwen2");
     let model = model(&case, RopeLayout::HalfSplit);
     let (plan, mut work, mut cache) =
         (plan(), Workspace::default(), cache_of(&model, 1, 8, CacheType::F32));
@@ -296,8 +286,7 @@ fn task_3_returns_only_requested_logits() {
 
 #[test]
 fn task_3_panics_on_invalid_rows() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
     let row = |token: u32, position: usize, sequence: usize| Row {
         token,

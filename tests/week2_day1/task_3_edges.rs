@@ -60,9 +60,8 @@ fn check(what: &str, [found, expected]: &[Tensor; 2]) {
 
 #[test]
 fn task_3_matches_week_1_with_various_eps() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         for eps in [1e-12, 1e-3, 0.5, 0.9] {
             let mut config = case.value("config").clone();
             config["rms_norm_eps"] = eps.into();
@@ -80,9 +79,8 @@ fn task_3_matches_week_1_with_various_eps() {
 
 #[test]
 fn task_3_matches_week_1_with_scaled_weights() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         let config = case.value("config").clone();
         for part in [
             "q_proj",

@@ -76,8 +76,7 @@ impl KvCache for Strict {
 
 #[test]
 fn task_3_advances_after_all_layers_have_written() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (model, plan) = (model(&case, RopeLayout::HalfSplit), plan());
     let a = tokens(&case, "a");
     let row = |sequence: usize, position: usize| Row {

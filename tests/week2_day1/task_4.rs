@@ -77,9 +77,8 @@ pub(super) fn feed(
 
 #[test]
 fn task_4_feed_with_every_chunk_size() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         let tokens = tokens(&case, "a");
         for chunk in [64, 8, 5, 7, 6, 4, 3, 2, 1, 0] {
             let mut session = session(&case, 8);
@@ -106,8 +105,7 @@ fn task_4_feed_with_every_chunk_size() {
 
 #[test]
 fn task_4_feed_with_every_prompt_split() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let tokens = tokens(&case, "a");
     let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
     for parts in splits() {
@@ -136,8 +134,7 @@ fn task_4_feed_with_every_prompt_split() {
 
 #[test]
 fn task_4_feed_after_keep_prefix() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
@@ -167,8 +164,7 @@ fn task_4_feed_after_keep_prefix() {
 
 #[test]
 fn task_4_feed_works_after_an_error() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen3");
+    let case = fixtures().case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     let refused = |session: &mut Session, tokens: &[u32]| {
         let call = format!("feed({tokens:?}) with a vocabulary of 37 and a context of 8");

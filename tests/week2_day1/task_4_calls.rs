@@ -18,8 +18,7 @@ use super::{
 /// With any chunk size, the sequence ends before the chunk with the invalid token.
 #[test]
 fn task_4_feed_keeps_chunks_before_an_invalid_token() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let a = tokens(&case, "a");
     for (chunk, good, kept) in
         [(0, 2, 2), (1, 3, 3), (2, 3, 2), (2, 4, 4), (3, 5, 3), (64, 5, 0), (usize::MAX, 5, 0)]
@@ -47,8 +46,7 @@ fn task_4_feed_keeps_chunks_before_an_invalid_token() {
 
 #[test]
 fn task_4_feed_keeps_chunks_before_one_that_does_not_fit() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let a = tokens(&case, "a");
     let mut session = session(&case, 8);
     let given = [&a[..], &a[..2]].concat();
@@ -74,8 +72,7 @@ fn task_4_feed_keeps_chunks_before_one_that_does_not_fit() {
 
 #[test]
 fn task_4_generate_rejects_invalid_prompts() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let a = tokens(&case, "a");
     let long = [&a[..], &a[..1]].concat();
     let prompts: [(&str, &[u32]); 4] = [
@@ -107,8 +104,7 @@ fn task_4_generate_rejects_invalid_prompts() {
 /// Two sessions with the same model, fed in turn.
 #[test]
 fn task_4_sessions_are_independent() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
     let [mut first, mut second] = [8, 16].map(|context| {
@@ -143,8 +139,7 @@ fn task_4_sessions_are_independent() {
 /// Even if nothing is computed, the sequence keeps only the prefix that it shares with the prompt.
 #[test]
 fn task_4_generate_keeps_only_the_shared_prefix() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     for (name, prompt, limits, kept) in [
         ("no new token is allowed", &b[..], limits(0, 64), 4),
@@ -178,8 +173,7 @@ fn task_4_generate_keeps_only_the_shared_prefix() {
 
 #[test]
 fn task_4_generate_error_does_not_swap_the_lengths() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let mut session = session(&case, 16);
     for (length, context) in [(5, 4), (9, 3), (13, 12), (1, 0)] {
         let prompt = vec![1; length];

@@ -78,9 +78,8 @@ fn greedy(case: &Case) -> Vec<u32> {
 
 #[test]
 fn task_4_generate_returns_expected_greedy_tokens() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen2", "qwen3"] {
-        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let case = fixtures().case(&format!("task_3_model/{family}"));
         for chunk in [64, 3, 1] {
             let mut session = session(&case, 64);
             let found = generate(
@@ -104,8 +103,7 @@ fn task_4_generate_returns_expected_greedy_tokens() {
 
 #[test]
 fn task_4_generate_limits_and_stop_tokens() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
     let third = greedy[2];
     assert!(!greedy[..2].contains(&third), "the oracle's third token differs from the first two");
@@ -169,8 +167,7 @@ fn task_4_generate_limits_and_stop_tokens() {
 
 #[test]
 fn task_4_generate_without_stop_tokens() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let made = RefCell::new(Vec::new());
     let on_token = |token| {
         made.borrow_mut().push(token);
@@ -195,8 +192,7 @@ fn written(
     limits: &Limits,
     end_after: usize,
 ) -> (Vec<u32>, FinishReason) {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (mut wants, mut found) = (script.iter(), Vec::new());
     let on_token = |token| {
         found.push(token);
@@ -260,8 +256,7 @@ fn task_4_generate_with_scripted_choices() {
 
 #[test]
 fn task_4_feed_computes_logits_only_for_last_token() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let mut model = model(&case, RopeLayout::HalfSplit);
     // The output head lacks a row, so multiplying by it panics. Nothing may do so here.
     let (rows, cols) = (model.config.vocab_size - 1, model.config.hidden_size);
@@ -278,8 +273,7 @@ fn task_4_feed_computes_logits_only_for_last_token() {
 
 #[test]
 fn task_4_generate_rejects_too_long_and_empty_prompts() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let error = |prompt: &[u32], context: usize| {
         let result = session(&case, 16).generate(
             prompt,
@@ -312,8 +306,7 @@ fn task_4_generate_rejects_too_long_and_empty_prompts() {
 
 #[test]
 fn task_4_generate_continues_from_the_cache() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/qwen2");
+    let case = fixtures().case("task_3_model/qwen2");
     let mut session = session(&case, 64);
     let prompt = tokens(&case, "a");
     let first = generate(&case, &mut session, &prompt, 64, &limits(4, 16), usize::MAX);
@@ -355,8 +348,7 @@ fn task_4_generate_continues_from_the_cache() {
 
 #[test]
 fn task_4_generate_reuses_the_shared_prefix() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_model/llama");
+    let case = fixtures().case("task_3_model/llama");
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 16);
     feed(&mut session, &a[..5], 64, &case, "logits_a", 4, "five tokens of a");

@@ -192,8 +192,7 @@ fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
 #[test]
 fn task_1_headers() {
     parts_are_sound();
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_header/versions");
+    let case = fixtures().case("task_1_header/versions");
     let of_the_package = list(&case, "files").iter().map(|file| {
         let expected = file["is"].as_array().map_or("an error".to_owned(), |h| {
             format!(
@@ -236,8 +235,7 @@ fn task_1_headers() {
 #[test]
 fn task_1_header_rejects_bad_version_magic_or_length() {
     parts_are_sound();
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_header/versions");
+    let case = fixtures().case("task_1_header/versions");
     let file = |name: &str| {
         hex(&list(&case, "files")
             .iter()

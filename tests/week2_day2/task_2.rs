@@ -14,8 +14,7 @@ use super::{
 
 #[test]
 fn task_2_read_value_of_every_type() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_values/each_type");
+    let case = fixtures().case("task_2_values/each_type");
     let lines = list(&case, "values").iter().map(|value| {
         let (bytes, type_id) =
             (hex(&value["bytes"]), value["type"].as_u64().expect("a number") as u32);
@@ -31,8 +30,7 @@ fn task_2_read_value_of_every_type() {
 
 #[test]
 fn task_2_read_array_of_every_type() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_arrays/each_type");
+    let case = fixtures().case("task_2_arrays/each_type");
     let arrays = list(&case, "values").iter().map(|value| {
         let bytes = hex(&value["bytes"]);
         let name = format!("elements of type {}", bytes[0]);
@@ -64,8 +62,7 @@ fn task_2_read_value_of_an_array() {
 
 #[test]
 fn task_2_read_metadata_entries() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_metadata/as_a_converter_writes_it");
+    let case = fixtures().case("task_2_metadata/as_a_converter_writes_it");
     let file = hex(case.value("file"));
     let mut reader = Reader::new(&file[24..], FILE);
     let metadata =

@@ -13,8 +13,7 @@ use super::{
 
 #[test]
 fn task_3_read_tensor_of_every_type_and_shape() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_entries/every_type_and_shape");
+    let case = fixtures().case("task_3_entries/every_type_and_shape");
     let lines = list(&case, "entries").iter().map(|entry| {
         let bytes = hex(&entry["bytes"]);
         let expected = format!("{}, then at {}", text(&entry["is"]), bytes.len());

@@ -13,8 +13,7 @@ fn parse(bytes: &[u8]) -> Result<Gguf> {
 }
 
 fn check_file(name: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_file/{name}"));
+    let case = fixtures().case(&format!("task_3_file/{name}"));
     let bytes = hex(case.value("file"));
     let gguf = parse(&bytes)
         .unwrap_or_else(|e| panic!("{name}: the file is valid, but it was refused: {e}"));

@@ -10,8 +10,7 @@ use super::{assert_lines, fixtures, list, text};
 
 #[test]
 fn task_4_work_counts_bytes_and_multiply_adds() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_work/models");
+    let case = fixtures().case("task_4_work/models");
     let lines = list(&case, "models").iter().map(|model| {
         let layers = model["layers"].as_u64().expect("a number");
         let mut tensors = Vec::new();
@@ -60,8 +59,7 @@ fn task_4_balanced_rows() {
 }
 
 fn check_machine(output: &str, found: impl Fn(&Machine, Work, usize) -> f64) {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_machine/both_sides");
+    let case = fixtures().case("task_4_machine/both_sides");
     let mut names = Vec::new();
     let mut values = Vec::new();
     for pass in list(&case, "passes") {

@@ -48,8 +48,7 @@ fn check_errors(fixtures: &Fixtures) {
 
 #[test]
 fn task_4_rms_error() {
-    let fixtures = fixtures();
-    check_rms(&fixtures);
+    check_rms(&fixtures());
 }
 
 #[test]
@@ -98,8 +97,7 @@ fn task_4_rms_error_panics_on_unequal_or_empty_rows() {
 
 #[test]
 fn task_4_relative_error() {
-    let fixtures = fixtures();
-    check_errors(&fixtures);
+    check_errors(&fixtures());
 }
 
 #[test]
@@ -120,8 +118,7 @@ fn task_4_relative_error_of_zeros() {
 
 #[test]
 fn task_4_relative_error_panics_on_unequal_or_empty_rows() {
-    let fixtures = fixtures();
-    check_errors(&fixtures);
+    check_errors(&fixtures());
     assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
     assert_panics("relative_error of [1] and [1, 2]", || relative_error(&[1.0], &[1.0, 2.0]));
     assert_panics("relative_error of two zeros and one zero", || relative_error(&[0.0; 2], &[0.0]));
@@ -170,8 +167,7 @@ fn task_4_round_trip_error_of_each_format() {
 #[test]
 fn task_4_round_trip_error_doubles_with_one_bit_less() {
     resting_on(&FORMATS, || {
-        let fixtures = fixtures();
-        let x = fixtures.case("task_4_round_trip/formats").tensor("x");
+        let x = fixtures().case("task_4_round_trip/formats").tensor("x");
         let row: Vec<f32> = x.iter().copied().collect();
         let error = |tensor_type| round_trip_error(tensor_type, &row);
         let errors =

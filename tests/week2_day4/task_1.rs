@@ -6,8 +6,7 @@ use super::{check_dequantize, check_scales, fixtures};
 
 #[test]
 fn task_1_scales_and_minimums() {
-    let fixtures = fixtures();
-    check_scales(&fixtures);
+    check_scales(&fixtures());
 }
 
 #[track_caller]

@@ -43,8 +43,7 @@ pub(super) fn decode_q6_k(block: &[u8; q6_k::BYTES]) -> [f32; 256] {
 
 #[test]
 fn task_2_quantize_q6_k_of_representable_weights() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_quantize/exact");
+    let case = fixtures().case("task_2_quantize/exact");
     let blocks: Vec<_> = rows(&case.tensor("x")).iter().map(q6_k::quantize).collect();
     let n = blocks.len();
     case.check("d", &tensor(&[n], blocks.iter().map(|block| f16_at(block, 208)).collect()));
@@ -75,8 +74,7 @@ fn task_2_quantize_q6_k_error_within_2_percent_of_llama_cpp() {
 
 #[test]
 fn task_2_quantize_q6_k_uses_stored_scales() {
-    let fixtures = fixtures();
-    let x = fixtures.case("task_2_quantize/errors").tensor("heavy_tails");
+    let x = fixtures().case("task_2_quantize/errors").tensor("heavy_tails");
     for row in rows::<256>(&x) {
         let block = q6_k::quantize(&row);
         let (back, d) = (decode_q6_k(&block), f16_at(&block, 208));

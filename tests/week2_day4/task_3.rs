@@ -16,8 +16,7 @@ fn at_least(found: Vec<f32>, expected: &Tensor) -> Tensor {
 
 #[test]
 fn task_3_fit_scale_and_min() {
-    let fixtures = fixtures();
-    check_fit(&fixtures);
+    check_fit(&fixtures());
 }
 
 #[track_caller]

@@ -8,8 +8,7 @@ use super::{bytes, check_errors, check_scales, fixtures, is_nearest, of_bytes, r
 
 #[test]
 fn task_4_pack_scales_and_minimums() {
-    let fixtures = fixtures();
-    check_pack(&fixtures);
+    check_pack(&fixtures());
 }
 
 #[track_caller]

@@ -24,8 +24,7 @@ fn task_5_permute_rows() {
 
 #[track_caller]
 fn check_permute(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let (rows, n_heads) = (case.count("rows"), case.count("n_heads"));
     let of =
         |order: Vec<usize>| tensor(&[order.len()], order.iter().map(|&row| row as f32).collect());
@@ -93,8 +92,7 @@ fn task_5_row_order() {
 
 #[test]
 fn task_5_use_more_bits() {
-    let fixtures = fixtures();
-    check_more_bits(&fixtures);
+    check_more_bits(&fixtures());
 }
 
 #[track_caller]

@@ -95,8 +95,7 @@ fn task_6_lay_out() {
 #[track_caller]
 fn check_lay_out() {
     for case in FILES {
-        let fixtures = fixtures();
-        let case = fixtures.case(case);
+        let case = fixtures().case(case);
         let table = lay_out(&tensors_of(&case), case.count("alignment"))
             .expect("lay_out must accept these tensors");
         case.check(
@@ -206,8 +205,7 @@ fn task_6_head_matches_gguf_package() {
         metadata.insert(key, value);
     }
     for case in FILES {
-        let fixtures = fixtures();
-        let case = fixtures.case(case);
+        let case = fixtures().case(case);
         let alignment = case.count("alignment");
         let table =
             lay_out(&tensors_of(&case), alignment).expect("lay_out must accept these tensors");

@@ -26,9 +26,8 @@ use super::{
 /// Checks that a product is the sum of its parts, over activations and over blocks.
 #[track_caller]
 fn check_fused(name: &str, dot: fused::Dot) {
-    let fixtures = fixtures();
     let tensor_type: TensorType = name.parse().expect("a type");
-    let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
+    let row = bytes(&fixtures().case(&format!("task_3_each/{name}")), "row");
     let what = format!("the f32 product of a row in {name}");
     check_activations_f32(&what, tensor_type, &row, dot);
     let x: Vec<f32> = random(252, &[columns(name, &row)]).iter().copied().collect();
@@ -116,10 +115,9 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
 
 #[track_caller]
 fn check_integer(name: &str, dot: integer::Dot) {
-    let fixtures = fixtures();
     let tensor_type: TensorType = name.parse().expect("a type");
     let what = format!("the integer product of a row in {name}");
-    let case = fixtures.case(&format!("task_3_dot/{name}"));
+    let case = fixtures().case(&format!("task_3_dot/{name}"));
     let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
     let rows = bytes(&case, "rows");
     let row = &rows[..rows.len() / 2];

@@ -8,8 +8,7 @@ use super::{bytes, columns, fixtures, numbers, of_rows, ones};
 /// Checks a row's weights one at a time, with activations of which only one is not 0.
 #[track_caller]
 fn check_each(name: &str, dot: fused::Dot) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_each/{name}"));
+    let case = fixtures().case(&format!("task_1_each/{name}"));
     let row = bytes(&case, "row");
     let cols = columns(name, &row);
     let one_at = |i: usize| {
@@ -23,8 +22,7 @@ fn check_each(name: &str, dot: fused::Dot) {
 #[track_caller]
 fn check_dot(name: &str, dot: fused::Dot) {
     check_each(name, dot);
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_1_dot/{name}"));
+    let case = fixtures().case(&format!("task_1_dot/{name}"));
     let x = numbers(&case, "x");
     case.check("products", &of_rows(&case, |row| dot(row, &x)));
 }

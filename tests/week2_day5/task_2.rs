@@ -19,8 +19,7 @@ pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
 
 #[track_caller]
 fn check_quantize(name: &str, per_scale: usize) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_quantize/{name}"));
+    let case = fixtures().case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
     let mut super_blocks = used(x.len().div_ceil(SUPER_BLOCK));
     quantize_activations(&x, per_scale, &mut super_blocks);

@@ -12,8 +12,7 @@ use super::{bytes, check_around_zeros, columns, fixtures, numbers, of_rows, ones
 /// Checks that tiny scales only make the products tiny.
 #[track_caller]
 fn check_of_any_size(name: &str, dot: integer::Dot) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_dot/{name}"));
+    let case = fixtures().case(&format!("task_3_dot/{name}"));
     let scales = numbers(&case, "scales");
     let x = super_blocks(&numbers(&case, "values"), &scales);
     let factor = 2f32.powi(-40);
@@ -70,13 +69,12 @@ fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
 
 #[test]
 fn task_3_zero_blocks_and_zero_sums() {
-    let fixtures = fixtures();
     for (name, dot) in [
         ("Q4_0", integer::dot_q4_0 as integer::Dot),
         ("Q4_K", integer::dot_q4_k),
         ("Q6_K", integer::dot_q6_k),
     ] {
-        let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
+        let row = bytes(&fixtures().case(&format!("task_3_each/{name}")), "row");
         let tensor_type: TensorType = name.parse().expect("a type");
         if tensor_type.block_len() == BLOCK {
             let two_super_blocks: Vec<u8> = row
@@ -113,8 +111,7 @@ fn task_3_dot_q4_k_with_zero_scales() {
 
 #[track_caller]
 fn check_integer_each(name: &str, dot: integer::Dot) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_each/{name}"));
+    let case = fixtures().case(&format!("task_3_each/{name}"));
     let row = bytes(&case, "row");
     let cols = columns(name, &row);
     let one_at = |i: usize| {
@@ -131,9 +128,8 @@ fn check_integer_each(name: &str, dot: integer::Dot) {
 #[track_caller]
 fn check_integer(name: &str, dot: integer::Dot) {
     check_integer_each(name, dot);
-    let fixtures = fixtures();
     for part in ["dot", "largest"] {
-        let case = fixtures.case(&format!("task_3_{part}/{name}"));
+        let case = fixtures().case(&format!("task_3_{part}/{name}"));
         let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
         case.check("products", &of_rows(&case, |row| dot(row, &x)));
     }

@@ -61,8 +61,7 @@ fn task_4_dot_unpacked() {
 
 #[track_caller]
 fn check_unpacked() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_unpacked/two_super_blocks");
+    let case = fixtures().case("task_4_unpacked/two_super_blocks");
     let (codes, scales, mins) =
         (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
     let row: Vec<Unpacked> = (0..2)
@@ -99,8 +98,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
 
 #[test]
 fn task_4_matrix_vector() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_matrix/q8_0");
+    let case = fixtures().case("task_4_matrix/q8_0");
     let (weight, x) = matrix(&case);
     let read = Cell::new(0);
     let counting = |row: &[u8], x: &[Int8SuperBlock]| {
@@ -126,8 +124,7 @@ fn task_4_matrix_vector() {
 /// Prints the counts with `-- --nocapture`.
 #[test]
 fn task_4_matrix_products_bytes_and_rows_read() {
-    let fixtures = fixtures();
-    let (weight, x) = matrix(&fixtures.case("task_4_matrix/q8_0"));
+    let (weight, x) = matrix(&fixtures().case("task_4_matrix/q8_0"));
     let (bytes, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let count = |row: &[u8]| {
         bytes.fetch_add(row.len(), Relaxed);
@@ -195,8 +192,7 @@ fn task_4_matrix_matrix_in_tiles() {
 #[track_caller]
 fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
     check_unpacked();
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_matrix/q8_0");
+    let case = fixtures().case("task_4_matrix/q8_0");
     let (weight, x) = matrix(&case);
     let mut out = vec![1000.0; x.rows * weight.rows];
     Team::new(1).parallel_tiles(&mut out, weight.rows, (tile_rows, tile_cols), |tile: &mut Tile<'_, f32>| {

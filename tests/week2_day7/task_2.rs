@@ -28,8 +28,7 @@ fn task_2_attend_streaming_includes_every_position() {
 
 #[track_caller]
 fn check_streaming(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_attend_streaming/{case}"));
+    let case = fixtures().case(&format!("task_2_attend_streaming/{case}"));
     let (q, stored) = (case.tensor("q"), Stored::of(&case));
     let (numbers, scale) = (values(&q), case.scalar("scale") as f32);
     let heads: Vec<String> = (0..q.shape()[0]).map(|g| format!("head {g}")).collect();

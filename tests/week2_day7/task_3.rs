@@ -37,8 +37,7 @@ fn task_3_attend_block_includes_every_position() {
 
 #[track_caller]
 fn check_block(case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_3_attend_block/{case}"));
+    let case = fixtures().case(&format!("task_3_attend_block/{case}"));
     let (q, stored) = (case.tensor("q"), Stored::of(&case));
     let numbers = values(&q);
     let visible = case.value("visible").as_array().expect("a list");

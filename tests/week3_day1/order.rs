@@ -43,8 +43,7 @@ fn task_4_append_rows_of_preempted_request() {
 /// The running requests stay in the order of their arrival, whichever of them finish.
 #[test]
 fn task_4_running_requests_keep_arrival_order() {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case("task_4_engine/llama");
+    let case = Fixtures::open("week3_day1").case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let mut orders = BTreeSet::new();
     for seed in 0..12 {

@@ -73,9 +73,8 @@ fn task_4_append_rows_of_one_request() {
 /// Runs six requests one at a time, in pairs, and all at once. The tokens are always the oracle's.
 #[test]
 fn task_4_answer_is_independent_of_the_batch() {
-    let fixtures = fixtures();
     for family in ["llama", "qwen3"] {
-        let case = fixtures.case(&format!("task_4_engine/{family}"));
+        let case = fixtures().case(&format!("task_4_engine/{family}"));
         let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
         for max_batch in [1, 2, 6] {
             let mut engine = engine(&case, max_batch);
@@ -111,8 +110,7 @@ fn task_4_answer_is_independent_of_the_batch() {
 /// With two slots, a finished request makes room for the next request in the very next step.
 #[test]
 fn task_4_freed_slot_is_reused_in_the_next_step() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let mut engine = engine(&case, 2);
     let lengths = [7, 2, 3, 1];
@@ -143,8 +141,7 @@ fn task_4_freed_slot_is_reused_in_the_next_step() {
 /// start.
 #[test]
 fn task_4_random_schedules_give_the_same_answers() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/qwen3");
+    let case = fixtures().case("task_4_engine/qwen3");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     for seed in 0..40u64 {
         let mut random = tiny_llm::week1::sampling::Rng::new(seed);
@@ -208,8 +205,7 @@ fn task_4_random_schedules_give_the_same_answers() {
 /// as alone.
 #[test]
 fn task_4_sampled_answer_is_independent_of_the_batch() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let requests: Vec<Request> = prompts
         .iter()
@@ -254,8 +250,7 @@ fn task_4_sampled_answer_is_independent_of_the_batch() {
 /// A step in which no request starts or ends allocates nothing, because a server runs for months.
 #[test]
 fn task_4_step_allocates_nothing() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let plan = Plan {
         kernels: Rung::Fused.into(),
@@ -282,8 +277,7 @@ fn task_4_step_allocates_nothing() {
 
 #[test]
 fn task_4_cancelled_requests_free_their_slots() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let mut engine = engine(&case, 1);
     let ids: Vec<_> = prompts[..3]
@@ -310,8 +304,7 @@ fn task_4_cancelled_requests_free_their_slots() {
 
 #[test]
 fn task_4_counts_steps_and_rows() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let prompts = lists(&case, "prompts");
     let mut engine = engine(&case, 6);
     for prompt in &prompts {
@@ -329,8 +322,7 @@ fn task_4_counts_steps_and_rows() {
 
 #[test]
 fn task_4_submit_rejects_only_invalid_requests() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     let mut engine = engine(&case, 2);
     let good = engine.submit(request(&prompts[0], 7)).expect("submit must accept this request");
@@ -375,8 +367,7 @@ fn task_4_submit_rejects_only_invalid_requests() {
 /// A request for no tokens, or with a prompt that fills the context, takes no forward pass.
 #[test]
 fn task_4_empty_answers_take_no_steps() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_engine/llama");
+    let case = fixtures().case("task_4_engine/llama");
     let mut engine = engine(&case, 1);
     let none = engine.submit(request(&[1, 2], 0)).expect("submit must accept this request");
     let full = engine

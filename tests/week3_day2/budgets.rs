@@ -54,8 +54,7 @@ fn task_2_answers_are_independent_of_the_budget() {
 /// A decoding request gets a token in every step while a long prompt is computed.
 #[test]
 fn task_2_long_prompt_does_not_stall_decoding() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/llama");
+    let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     let mut engine = engine(&case, 2, budget(6));
     let short = engine.submit(request(&prompts[1], 8)).expect("submit must accept this request");
@@ -91,8 +90,7 @@ fn task_2_long_prompt_does_not_stall_decoding() {
 /// Submits and cancels requests at random, under random budgets.
 #[test]
 fn task_2_random_schedules_give_the_same_answers() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/qwen2");
+    let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     for seed in 0..24 {
         let mut below = random(seed);
@@ -147,8 +145,7 @@ fn task_2_random_schedules_give_the_same_answers() {
 /// Sampled answers stay the same, because a request without a row draws no random number.
 #[test]
 fn task_2_sampled_answers_are_independent_of_the_budget() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/qwen2");
+    let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
     let prompts = lists(&case, "prompts");
     let mut seeds = Rng::new(5);
     let requests: Vec<_> = prompts

@@ -94,8 +94,7 @@ fn task_3_quantile_returns_the_nearest_rank() {
 /// a long prompt.
 #[test]
 fn task_3_budget_shortens_the_longest_gap() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/llama");
+    let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
     let prompts = lists(&case, "prompts");
     let records = |rows: Option<usize>| {
         let options = EngineOptions { budget: rows, records: true, ..EngineOptions::default() };
@@ -145,8 +144,7 @@ fn task_3_budget_shortens_the_longest_gap() {
 /// A cancelled request has a record too. Without a slot, `admitted` is `None`.
 #[test]
 fn task_3_records_of_cancelled_requests() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/llama");
+    let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
     let prompts = lists(&case, "prompts");
     let options = EngineOptions { records: true, ..EngineOptions::default() };
     let mut engine = engine(&case, 1, options);

@@ -64,8 +64,7 @@ fn task_3_in_part_returns_visible_positions() {
 
 #[track_caller]
 fn check_join(name: &str) {
-    let fixtures = Fixtures::open("week3_day4");
-    let case = fixtures.case(&format!("task_3_join/{name}"));
+    let case = Fixtures::open("week3_day4").case(&format!("task_3_join/{name}"));
     let (states, parts) = (case.tensor("states"), case.tensor("parts"));
     let d = parts.shape()[1];
     let (mut softmax, mut sums) = (OnlineSoftmax::default(), vec![0.0; d]);
@@ -137,8 +136,7 @@ fn in_parts(case: &Case, threads: usize) -> (Tensor, (usize, usize)) {
 
 #[track_caller]
 fn check_attend(name: &str) {
-    let fixtures = Fixtures::open("week3_day4");
-    let case = fixtures.case(&format!("task_3_attend/{name}"));
+    let case = Fixtures::open("week3_day4").case(&format!("task_3_attend/{name}"));
     resting_on(&[READ, WALK], || {
         let (found, reads) = in_parts(&case, 1);
         case.check_rows("output", &rows_of(&case), &found);

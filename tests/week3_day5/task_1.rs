@@ -7,8 +7,7 @@ use super::{fixtures, ids, long};
 
 #[test]
 pub(super) fn task_1_hash_page_matches_fnv_1a() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_hash_page/numbers");
+    let case = fixtures().case("task_1_hash_page/numbers");
     for row in case.value("rows").as_array().expect("rows") {
         let (before, tokens) = (long(&row[0]), ids(&row[1]));
         let call = format!("hash_page({before}, {tokens:?})");
@@ -19,8 +18,7 @@ pub(super) fn task_1_hash_page_matches_fnv_1a() {
 
 #[test]
 pub(super) fn task_1_chain_hashes_each_full_page() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_chain/texts");
+    let case = fixtures().case("task_1_chain/texts");
     for row in case.value("rows").as_array().expect("rows") {
         let (fingerprint, tokens) = (long(&row[0]), ids(&row[1]));
         let page_len = row[2].as_u64().expect("a length") as usize;

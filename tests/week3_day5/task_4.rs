@@ -46,9 +46,8 @@ const KINDS: [(&str, CacheType); 2] = [("f32", CacheType::F32), ("f16", CacheTyp
 
 #[test]
 fn task_4_encode_matches_reference_bytes() {
-    let fixtures = fixtures();
     for (name, kind) in KINDS {
-        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let case = fixtures().case(&format!("task_4_file/{name}"));
         let (dense, paged, key) = stored(&case, kind);
         let tokens = ids(case.value("tokens"));
         let expected = bytes_of(&case);
@@ -160,9 +159,8 @@ fn numbers_of(cache: &impl KvCache, sequence: usize, n: usize) -> Vec<f32> {
 
 #[test]
 fn task_4_restore_returns_stored_keys_and_values() {
-    let fixtures = fixtures();
     for (name, kind) in KINDS {
-        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let case = fixtures().case(&format!("task_4_file/{name}"));
         let (dense, _, key) = stored(&case, kind);
         let file = bytes_of(&case);
         let prompt =
@@ -220,8 +218,7 @@ fn task_4_restore_returns_stored_keys_and_values() {
 
 #[test]
 fn task_4_in_common_returns_shared_prefix_length() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_file/f32");
+    let case = fixtures().case("task_4_file/f32");
     let (_, _, key) = stored(&case, CacheType::F32);
     let file = bytes_of(&case);
     let prompt = decode(&file, key).unwrap_or_else(|error| {
@@ -255,9 +252,8 @@ fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
 /// A file with any single bit changed is rejected.
 #[test]
 fn task_4_decode_rejects_any_flipped_bit() {
-    let fixtures = fixtures();
     for (name, kind) in KINDS {
-        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let case = fixtures().case(&format!("task_4_file/{name}"));
         let (_, _, key) = stored(&case, kind);
         let file = bytes_of(&case);
         for bit in 0..8 * file.len() {
@@ -272,8 +268,7 @@ fn task_4_decode_rejects_any_flipped_bit() {
 /// A file of any other length is rejected.
 #[test]
 fn task_4_decode_rejects_any_other_length() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_file/f16");
+    let case = fixtures().case("task_4_file/f16");
     let (_, _, key) = stored(&case, CacheType::F16);
     let file = bytes_of(&case);
     for len in 0..file.len() {
@@ -292,8 +287,7 @@ fn task_4_decode_rejects_any_other_length() {
 /// The error for a file of another model, cache type or shape names what differs.
 #[test]
 fn task_4_decode_error_names_what_differs() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_4_file/f16");
+    let case = fixtures().case("task_4_file/f16");
     let (_, _, key) = stored(&case, CacheType::F16);
     let file = bytes_of(&case);
     let with = |at: usize, number: u32| {

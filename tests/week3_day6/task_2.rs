@@ -14,8 +14,7 @@ use super::{fixtures, greedy, ids, options, rows, values};
 
 #[test]
 pub(super) fn task_2_distribution() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_distribution/options");
+    let case = fixtures().case("task_2_distribution/options");
     let (logits, seen) = (values(&case.tensor("logits")), ids(case.value("seen")));
     let table = case.value("options").as_array().expect("options");
     let found: Vec<f32> =
@@ -118,8 +117,7 @@ pub(super) fn task_2_verify_returns_accepted_count_and_next_token() {
 /// everywhere.
 #[test]
 fn task_2_verify_requests_and_draws_no_more_than_needed() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_2_verify/drawn");
+    let case = fixtures().case("task_2_verify/drawn");
     let (drafts, p) = verdict_case(&case);
     for seed in 0..30 {
         let (mut asked, mut rng) = (Vec::new(), Rng::new(seed));
@@ -169,8 +167,7 @@ impl Table {
 /// million correct solutions has a χ² above `critical`.
 #[track_caller]
 fn check_texts(sampling: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(&format!("task_2_text/{sampling}"));
+    let case = fixtures().case(&format!("task_2_text/{sampling}"));
     let about = |name: &str| case.value(name).clone();
     let settings: Json = ["temperature", "top_k", "top_p", "min_p", "penalty"]
         .into_iter()

@@ -8,8 +8,7 @@ use super::{fixtures, same_rate};
 
 #[test]
 fn task_3_expected_tokens() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_length/table");
+    let case = fixtures().case("task_3_length/table");
     for row in case.value("expected").as_array().expect("rows") {
         let number = |i: usize| row[i].as_f64().expect("a number");
         let (rate, k, expected) = (number(0), number(1) as usize, number(2));
@@ -24,8 +23,7 @@ fn task_3_expected_tokens() {
 
 #[test]
 fn task_3_best_length() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_length/table");
+    let case = fixtures().case("task_3_length/table");
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for row in case.value("best").as_array().expect("rows") {
         let number = |i: usize| row[i].as_f64().expect("a number");
@@ -93,8 +91,7 @@ fn task_3_observe_updates_the_rate() {
 
 #[test]
 fn task_3_choose_and_observe_pass_by_pass() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_length/lives");
+    let case = fixtures().case("task_3_length/lives");
     for life in case.value("lives").as_array().expect("lives") {
         let number = |name: &str| life[name].as_f64().expect("a number");
         let costs = Costs { row: number("row"), draft: number("draft") };

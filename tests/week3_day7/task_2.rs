@@ -19,8 +19,7 @@ pub(super) fn task_2_json_state_over_values() {
 #[test]
 fn task_2_json_state_with_one_byte_changed() {
     resting_on(&[SCALARS], || {
-        let fixtures = fixtures();
-        for row in rows(&fixtures.case("task_2_json/mutated")) {
+        for row in rows(&fixtures().case("task_2_json/mutated")) {
             let text = bytes(&row[0]);
             let call = format!("JsonState::next and is_complete over {}", text.escape_ascii());
             let (alive, whole) = check::assert_accepts(&call, || follow(JsonState::value(), &text));
@@ -46,8 +45,7 @@ pub(super) fn task_2_json_state_requires_an_object() {
 #[test]
 fn task_2_json_state_limits_nesting_depth() {
     resting_on(&[SCALARS], || {
-        let fixtures = fixtures();
-        let case = fixtures.case("task_2_json/deep");
+        let case = fixtures().case("task_2_json/deep");
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for row in rows(&case) {
             let text = bytes(&row[0]);

@@ -153,8 +153,7 @@ pub(super) fn task_3_walk_with_random_vocabularies() {
 
 #[test]
 fn task_3_walk_finds_tokens_valid_after_a_json_prefix() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_3_walk/tokens");
+    let case = fixtures().case("task_3_walk/tokens");
     let vocabulary = texts(case.value("vocabulary"));
     resting_on(&[SCALARS, AUTOMATON], || {
         let trie = TokenTrie::new(&vocabulary);

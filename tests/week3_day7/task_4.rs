@@ -17,10 +17,9 @@ use super::*;
 
 #[test]
 pub(super) fn task_4_closing_byte_gives_the_shortest_end() {
-    let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON], || {
         for (name, grammar) in [("texts", Json::Value), ("objects", Json::Object)] {
-            let case = fixtures.case(&format!("task_4_closing/{name}"));
+            let case = fixtures().case(&format!("task_4_closing/{name}"));
             let (mut found, mut expected) = (Vec::new(), Vec::new());
             for row in rows(&case) {
                 let prefix = bytes(&row[0]);
@@ -52,10 +51,9 @@ pub(super) fn task_4_closing_byte_gives_the_shortest_end() {
 
 #[test]
 pub(super) fn task_4_fewest_tokens_returns_the_minimum() {
-    let fixtures = fixtures();
     resting_on(&[TREE], || {
         let (mut found, mut expected) = (Vec::new(), Vec::new());
-        for row in rows(&fixtures.case("task_4_fewest/texts")) {
+        for row in rows(&fixtures().case("task_4_fewest/texts")) {
             let (vocabulary, text) = (texts(&row[0]), bytes(&row[1]));
             let trie = TokenTrie::new(&vocabulary);
             let line = |n: Option<usize>| {
@@ -89,10 +87,9 @@ fn task_4_fewest_tokens_is_fast_for_long_texts() {
 
 #[test]
 fn task_4_prices_of_tokens_after_a_json_prefix() {
-    let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         for name in ["all", "holes"] {
-            let case = fixtures.case(&format!("task_4_prices/{name}"));
+            let case = fixtures().case(&format!("task_4_prices/{name}"));
             let vocabulary = texts(case.value("vocabulary"));
             let trie = TokenTrie::new(&vocabulary);
             let mut prices = Prices::new(100);
@@ -228,11 +225,10 @@ fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
 /// With any logits, any sampling options and any sufficient budget, the answer is valid JSON.
 #[test]
 fn task_4_answer_is_always_valid_json() {
-    let fixtures = fixtures();
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         let mut rng = Rng::new(3707);
         let mut ends = [0usize; 2];
-        for (v, texts) in vocabularies(&fixtures.case("task_3_walk/tokens")).iter().enumerate() {
+        for (v, texts) in vocabularies(&fixtures().case("task_3_walk/tokens")).iter().enumerate() {
             let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
             for grammar in [Json::Value, Json::Object] {
                 let rules = Arc::new(Rules::new(grammar, Arc::clone(&vocabulary)));

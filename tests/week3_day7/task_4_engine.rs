@@ -39,8 +39,7 @@ fn text_of(texts: &[Vec<u8>], tokens: &[u32]) -> Vec<u8> {
 /// requests.
 #[test]
 fn task_4_constrained_answer_is_independent_of_the_batch() {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case("task_4_engine/llama");
+    let case = Fixtures::open("week3_day1").case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
@@ -123,8 +122,7 @@ fn task_4_constrained_answer_is_independent_of_the_batch() {
 /// are the same, and complete.
 #[test]
 fn task_4_constrained_answers_survive_preemption() {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case("task_4_engine/llama");
+    let case = Fixtures::open("week3_day1").case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         let rules = Arc::new(Rules::new(Json::Object, Arc::new(Vocabulary::new(texts.clone()))));
@@ -191,8 +189,7 @@ fn task_4_constrained_answers_survive_preemption() {
 
 #[test]
 fn task_4_submit_constrained_rejects_impossible_requests() {
-    let fixtures = Fixtures::open("week3_day1");
-    let case = fixtures.case("task_4_engine/llama");
+    let case = Fixtures::open("week3_day1").case("task_4_engine/llama");
     let texts = small_vocabulary(model(&case).config.vocab_size);
     resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
         let refusal = |texts: Vec<Vec<u8>>, context: usize, request: Request| {

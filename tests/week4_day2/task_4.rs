@@ -181,8 +181,7 @@ fn task_4_node_names_begin_with_their_layer() {
 /// While the size of a pass stays the same, the graph is reused and nothing is allocated.
 #[test]
 fn task_4_graph_is_reused_for_passes_of_one_size() {
-    let fixtures = Fixtures::open("week4_day2");
-    let case = fixtures.case("task_4_model/qwen3");
+    let case = Fixtures::open("week4_day2").case("task_4_model/qwen3");
     resting_on(&PARTS, || {
         let model = model(&case, f32s);
         let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));

@@ -71,8 +71,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
 
 #[test]
 fn task_6_mlp_runs_six_kernels_in_one_submission() {
-    let fixtures = Fixtures::open("week4_day5");
-    let case = fixtures.case("task_6_mlp/mixed");
+    let case = Fixtures::open("week4_day5").case("task_6_mlp/mixed");
     resting_on(&PARTS, || {
         let (e, expected) = (case.count("e"), numbers(&case, "output"));
         for rows in [7, 1, 3] {

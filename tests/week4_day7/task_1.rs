@@ -13,8 +13,7 @@ fn check_rows<T: Copy + Default + Into<f32>>(
     name: &str,
     quantize: fn(&[f32], &mut [T]) -> f32,
 ) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
+    let case = fixtures().case(case);
     let x = case.tensor("x");
     let (mut q, mut scales) = (Vec::new(), Vec::new());
     for row in x.outer_iter() {
@@ -119,8 +118,7 @@ pub(super) fn task_1_quantize_int16_matches_pytorch() {
 
 #[test]
 pub(super) fn task_1_dot_returns_exact_sums() {
-    let fixtures = fixtures();
-    let case = fixtures.case("task_1_dot/numbers");
+    let case = fixtures().case("task_1_dot/numbers");
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for row in case.value("rows").as_array().expect("rows") {
         let numbers = |i: usize| row[i].as_array().expect("numbers").iter();

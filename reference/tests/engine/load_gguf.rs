@@ -164,15 +164,14 @@ impl File {
     }
 }
 
-fn case(family: &str) -> (Fixtures, String) {
-    (Fixtures::open("week1_day5"), format!("task_3_decoder/{family}"))
+fn case(family: &str) -> Case {
+    Fixtures::open("week1_day5").case(&format!("task_3_decoder/{family}"))
 }
 
 #[test]
 fn logits_match_pytorch() {
     for family in ["llama", "qwen2", "qwen3"] {
-        let (fixtures, name) = case(family);
-        let case = fixtures.case(&name);
+        let case = case(family);
         let (file, config) = File::of(&case);
         let model = Arc::new(file.load().unwrap_or_else(|e| panic!("{family}: {e:#}")));
         assert_eq!(model.config.tie_word_embeddings, config.tie_word_embeddings, "{family}");
@@ -213,8 +212,7 @@ fn logits_match_pytorch() {
 
 #[test]
 fn invalid_metadata_is_rejected_in_one_line() {
-    let (fixtures, name) = case("llama");
-    let (good, config) = File::of(&fixtures.case(&name));
+    let (good, config) = File::of(&case("llama"));
     good.load().expect("the file is in order");
     let changed = |change: &dyn Fn(&mut File)| {
         let mut file = good.clone();
@@ -281,8 +279,7 @@ fn invalid_metadata_is_rejected_in_one_line() {
 
 #[test]
 fn missing_unknown_and_misshapen_tensors_are_rejected() {
-    let (fixtures, name) = case("llama");
-    let (good, config) = File::of(&fixtures.case(&name));
+    let (good, config) = File::of(&case("llama"));
     let changed = |change: &dyn Fn(&mut File)| {
         let mut file = good.clone();
         change(&mut file);
@@ -312,8 +309,7 @@ fn missing_unknown_and_misshapen_tensors_are_rejected() {
 /// The model's matrices must point into the bytes of the file.
 #[test]
 fn nothing_is_copied() {
-    let (fixtures, name) = case("llama");
-    let (file, _) = File::of(&fixtures.case(&name));
+    let (file, _) = File::of(&case("llama"));
     let gguf = Gguf::parse(file.bytes().into(), FILE).expect("in order");
     let model = load_gguf(&gguf, 64).expect("a model");
     let Mlp::Dense(mlp) = &model.layers[1].mlp;
