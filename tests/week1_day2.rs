@@ -8,7 +8,8 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::{
-        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
+        assert_panics,
     },
     fixtures::{Case, Fixtures, random},
 };
@@ -163,9 +164,8 @@ fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) 
         }
         let what = format!("{}: a rotation by 90° of three heads [{rows}, {size}]", form.name);
         // Without diagnosis: several mistakes give the same result for a rotation this regular.
-        compare(&what, &(form.rope)(&x, &tables, 0), &expected, 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  all angles are 90° here, so each pair (a, b) becomes (−b, a)")
-        });
+        let why = "all angles are 90° here, so each pair (a, b) becomes (−b, a)";
+        assert_close_because(&what, &(form.rope)(&x, &tables, 0), &expected, 0.0, why);
     }
 }
 

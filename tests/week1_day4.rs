@@ -11,8 +11,8 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::{
-        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
-        resting_on,
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
+        assert_panics, compare, resting_on,
     },
     fixtures::{Case, Fixtures, random},
 };
@@ -85,17 +85,13 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
     // eps is below 1e-6 of a mean square above 1, and about twenty roundings add up to twice that.
     // Without diagnosis, because a factor doesn't identify a mistake: 2 may be 1 + weight, √4 for
     // four rows, or something else.
-    if let Err(difference) = compare(
+    assert_close_because(
         "mean of squares of each row of RmsNorm, with weights of 1",
         &found,
         &Tensor::ones(IxDyn(&[4])),
         3e-6,
-    ) {
-        panic!(
-            "{difference}\n  if all weights are 1, each row of the result must have a mean square \
-             of 1"
-        );
-    }
+        "if all weights are 1, each row of the result must have a mean square of 1",
+    );
 }
 
 #[test]
@@ -199,14 +195,13 @@ fn task_2_silu_is_nonzero_between_minus_92_and_minus_88() {
     let case = fixtures().case("task_2_silu/far_left");
     let (expected, tolerance) = (case.tensor("output"), case.tolerance("output"));
     // Without diagnosis: very different functions are 0 or x here.
-    if let Err(difference) =
-        compare("silu of x from −88 to −92", &silu(&case.tensor("x")), &expected, tolerance)
-    {
-        panic!(
-            "{difference}\n  e^(−x) is infinite here, but x · e^x is not 0 yet: for x below 0, \
-             compute with e^x"
-        );
-    }
+    assert_close_because(
+        "silu of x from −88 to −92",
+        &silu(&case.tensor("x")),
+        &expected,
+        tolerance,
+        "e^(−x) is infinite here, but x · e^x is not 0 yet: for x below 0, compute with e^x",
+    );
 }
 
 #[test]
@@ -361,15 +356,13 @@ fn task_3_swiglu_does_not_clamp_large_values() {
             let found = mlp.forward(&of_one(1.0));
             // Without diagnosis: for one number many mistakes give the same result. σ(64) is 1 in
             // f32.
-            compare(
+            assert_close_because(
                 &format!("SwiGlu of x = 1 with the weights gate {gate}, up {up} and down {down}"),
                 &found,
                 &of_one(gate * up * down),
                 0.0,
-            )
-            .unwrap_or_else(|text| {
-                panic!("{text}\n  silu(gate) is {gate} here, and gate · up must not be limited")
-            });
+                &format!("silu(gate) is {gate} here, and gate · up must not be limited"),
+            );
         });
     }
 }

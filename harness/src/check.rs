@@ -108,6 +108,24 @@ pub(crate) fn assert_close_led(
     }
 }
 
+/// Like [`assert_close`], but without a diagnosis. The message ends with `why`, which explains the
+/// expected result.
+///
+/// # Panics
+/// If the tensors differ, as in [`assert_close`].
+#[track_caller]
+pub fn assert_close_because(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: impl Into<Tolerance>,
+    why: &str,
+) {
+    if let Err(message) = compare(what, found, expected, tolerance) {
+        panic!("{message}\n  {why}");
+    }
+}
+
 /// Asserts that two results of the learner's own code agree. Unlike [`assert_close`], gives no
 /// diagnosis, because both results may be wrong. `property` explains why they must agree.
 ///

@@ -1,5 +1,6 @@
 //! Week 1, day 1: numbers near the limits of f32, different arguments of the same shape, and rows
-//! that must not affect other rows.
+//! that must not affect other rows. The checks name no likely mistake: near the limits, many give
+//! the same result.
 
 use ndarray::{Axis, IxDyn};
 use tiny_llm::week1::attention::{
@@ -7,17 +8,11 @@ use tiny_llm::week1::attention::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, compare, resting_on},
+    check::{assert_accepts, assert_agrees, assert_close_because as check, resting_on},
     fixtures::random,
 };
 
 use super::{OFF, parts};
-
-/// Compares tensors without naming a likely mistake: near the limits, many give the same result.
-#[track_caller]
-fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32, why: &str) {
-    compare(what, found, expected, tolerance).unwrap_or_else(|text| panic!("{text}\n  {why}"));
-}
 
 /// Checks that row `row` of the result contains a NaN, and that all other rows are unchanged.
 #[track_caller]

@@ -8,7 +8,8 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::{
-        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
+        assert_panics,
     },
     fixtures::random,
 };
@@ -274,17 +275,12 @@ fn task_1_linear_with_one_and_many_rows() {
             width as f32 * at[1] as f32 * (at[0] as f32 + 1.0) + at[1] as f32 + 5.0
         });
         // Without diagnosis: with weights this regular, several mistakes give the same result.
-        compare(
+        assert_close_because(
             &format!("linear: x [{rows}, {width}], weight [{out}, {width}], and a bias"),
             &linear(&x, &weight, Some(&bias)),
             &expected,
             0.0,
-        )
-        .unwrap_or_else(|text| {
-            panic!(
-                "{text}\n  multiply every row of x and add the bias to it, whether x has one row \
-                 or many"
-            )
-        });
+            "multiply every row of x and add the bias to it, whether x has one row or many",
+        );
     }
 }

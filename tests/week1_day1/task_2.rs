@@ -4,7 +4,10 @@ use ndarray::{Axis, IxDyn};
 use tiny_llm::week1::attention::scaled_dot_product_attention;
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_any_layout, assert_close, compare, resting_on},
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
+        resting_on,
+    },
     fixtures::random,
 };
 
@@ -122,18 +125,13 @@ fn task_2_attention_over_single_key_masked_for_one_query() {
     let (q, k, v) = (random(10, &[3, 8]), random(11, &[1, 8]), random(12, &[1, 8]));
     let mask = tensor(&[3, 1], vec![0.0, OFF, 0.0]);
     let expected = Tensor::from_shape_fn(vec![3, 8], |at| [1.0, 0.0, 1.0][at[0]] * v[[0, at[1]]]);
-    compare(
+    assert_close_because(
         "attention of three queries over one key, which the second query does not see",
         &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
         &expected,
         0.0,
-    )
-    .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  a query that sees the key returns its value; a query that doesn't returns \
-             zeros"
-        )
-    });
+        "a query that sees the key returns its value; a query that doesn't returns zeros",
+    );
 }
 
 /// The mask broadcasts: its axes are counted from the right, and an axis that is missing or has
@@ -174,18 +172,14 @@ fn task_2_attention_with_zero_scale_averages_visible_values() {
     let of = |seen: usize, column: usize| {
         (0..seen).map(|key| v[[key, column]]).sum::<f32>() / seen as f32
     };
-    compare(
+    assert_close_because(
         "attention with scale 0 of two queries, where the first sees only keys 0 and 1",
         &scaled_dot_product_attention(&q, &k, &v, Some(0.0), Some(&mask)),
         &Tensor::from_shape_fn(vec![2, 8], |at| of([2, 4][at[0]], at[1])),
         1e-5,
-    )
-    .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  Some(0.0) is a scale, not a missing one: each query returns the mean of the \
-             values that it sees"
-        )
-    });
+        "Some(0.0) is a scale, not a missing one: each query returns the mean of the values that \
+         it sees",
+    );
 }
 
 #[test]
@@ -233,9 +227,8 @@ fn task_2_attention_applies_mask_at_various_sizes() {
             "attention of {queries} queries over {keys} keys, where each query sees one key"
         );
         // Without diagnosis: many mistakes return the wrong value here.
-        compare(&what, &found, &v.select(Axis(0), &seen), 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  apply the mask for any number of queries, and to every key")
-        });
+        let why = "apply the mask for any number of queries, and to every key";
+        assert_close_because(&what, &found, &v.select(Axis(0), &seen), 0.0, why);
     }
 }
 
@@ -244,15 +237,13 @@ fn task_2_attention_without_a_mask_sees_every_key() {
     let (q, v) = (random(23, &[4, 4]), random(24, &[4, 4]));
     let k = random(25, &[1, 4]).select(Axis(0), &[0; 4]);
     let mean = v.mean_axis(Axis(0)).expect("four rows").insert_axis(Axis(0));
-    compare(
+    assert_close_because(
         "attention of four queries over four equal keys, without a mask",
         &scaled_dot_product_attention(&q, &k, &v, None, None),
         &mean.select(Axis(0), &[0; 4]),
         2e-6,
-    )
-    .unwrap_or_else(|text| {
-        panic!("{text}\n  equal keys get equal weights, and without a mask no key is hidden")
-    });
+        "equal keys get equal weights, and without a mask no key is hidden",
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tiny_llm::week1::rope::{
 };
 use tiny_llm_formats::Tensor;
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_panics, compare},
+    check::{assert_accepts, assert_close_because, assert_panics},
     fixtures::random,
 };
 
@@ -80,12 +80,9 @@ fn check_the_end_of_the_tables(form: Form) {
         );
         let found = assert_accepts(&what, || (form.rope)(&x, &tables, offset));
         let expected = (form.rope)(&x, &long, offset);
-        compare(&what, &found, &expected, 0.0).unwrap_or_else(|text| {
-            panic!(
-                "{text}\n  the tables are just long enough, but your result differs from the one \
-                 with longer tables"
-            )
-        });
+        let why = "the tables are just long enough, but your result differs from the one with \
+                   longer tables";
+        assert_close_because(&what, &found, &expected, 0.0, why);
     }
     for (length, offset) in [(1, 5), (6, 0), (2, 4), (1, usize::MAX), (3, usize::MAX - 1)] {
         let x = random(71, &[2, length, 8]);
@@ -124,11 +121,8 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
         let what =
             format!("{0} of {factor:e} · x, compared with {factor:e} · ({0} of x)", form.name);
         let found = (form.rope)(&(&x * factor), &tables, 9);
-        compare(&what, &found, &(&before * factor), 0.0).unwrap_or_else(|text| {
-            panic!(
-                "{text}\n  a rotation is linear: a factor of the input is a factor of the result"
-            )
-        });
+        let why = "a rotation is linear: a factor of the input is a factor of the result";
+        assert_close_because(&what, &found, &(&before * factor), 0.0, why);
     }
 }
 
@@ -167,7 +161,7 @@ fn task_4_rope_at_positions_in_any_order_within_tables() {
         let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
         for ((b, l), &p) in positions.indexed_iter() {
             let row = |x: &Tensor| x.select(Axis(0), &[b]).select(Axis(2), &[l]);
-            compare(
+            assert_close_because(
                 &format!(
                     "{what}: row {l} of sequence {b}, compared with the same row alone at offset \
                      {p}"
@@ -175,10 +169,8 @@ fn task_4_rope_at_positions_in_any_order_within_tables() {
                 &row(&found),
                 &rope(&row(&x), &long, p),
                 1e-6,
-            )
-            .unwrap_or_else(|text| {
-                panic!("{text}\n  positions may repeat, decrease and differ between sequences")
-            });
+                "positions may repeat, decrease and differ between sequences",
+            );
         }
         for bad in [5, usize::MAX] {
             let mut positions = positions.clone();

@@ -3,7 +3,7 @@
 use ndarray::{Axis, concatenate};
 use tiny_llm::week1::rope::{RopeTables, inverse_frequencies};
 use tiny_llm_formats::{Tensor, tensor::tensor};
-use tiny_llm_harness::check::{assert_accepts, assert_close, assert_panics, compare};
+use tiny_llm_harness::check::{assert_accepts, assert_close, assert_close_because, assert_panics};
 
 use super::fixtures;
 
@@ -95,12 +95,8 @@ fn task_1_tables_are_independent_of_earlier_calls() {
         ("tables for frequencies 1 and 0.1 again", &again, [1.0, 0.1]),
     ] {
         let expected = Tensor::from_shape_fn(vec![5, 2], |at| (at[0] as f32 * thetas[at[1]]).cos());
-        compare(what, &tables.cos, &expected, 1e-6).unwrap_or_else(|text| {
-            panic!(
-                "{text}\n  expected cos(p · θ): tables must not depend on the frequencies of \
-                 earlier calls"
-            )
-        });
+        let why = "expected cos(p · θ): tables must not depend on the frequencies of earlier calls";
+        assert_close_because(what, &tables.cos, &expected, 1e-6, why);
     }
 }
 

@@ -10,7 +10,9 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor, transpose},
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_any_layout, assert_panics, compare},
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close_because, assert_panics,
+    },
     fixtures::random,
 };
 
@@ -178,13 +180,13 @@ fn task_4_rope_at_positions_with_various_batch_shapes() {
             }
             let what = format!("{form:?}: {heads} heads of size {size} at positions {positions}");
             // Without diagnosis: several mistakes give the same result for a rotation this regular.
-            compare(&what, &rope_at_positions(&x, &tables, &positions, form), &expected, 0.0)
-                .unwrap_or_else(|text| {
-                    panic!(
-                        "{text}\n  at position 0 nothing is rotated; at position 1 each pair (a, \
-                         b) becomes (−b, a)"
-                    )
-                });
+            assert_close_because(
+                &what,
+                &rope_at_positions(&x, &tables, &positions, form),
+                &expected,
+                0.0,
+                "at position 0 nothing is rotated; at position 1 each pair (a, b) becomes (−b, a)",
+            );
         }
     }
 }
@@ -195,7 +197,7 @@ fn task_4_permutation_with_1_and_12_heads() {
         let weight = Tensor::from_shape_fn(vec![n_heads * 8, 1], |at| at[0] as f32);
         let rows =
             (0..n_heads).flat_map(|h| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| (h * 8 + row) as f32));
-        compare(
+        assert_close_because(
             &format!(
                 "half_split_to_interleaved of {n_heads} heads of 8 rows, where each row contains \
                  its index"
@@ -203,9 +205,7 @@ fn task_4_permutation_with_1_and_12_heads() {
             &half_split_to_interleaved(&weight, n_heads),
             &tensor(&[n_heads * 8, 1], rows.collect()),
             0.0,
-        )
-        .unwrap_or_else(|text| {
-            panic!("{text}\n  rows i and i + 4 of each head must become rows 2i and 2i + 1")
-        });
+            "rows i and i + 4 of each head must become rows 2i and 2i + 1",
+        );
     }
 }

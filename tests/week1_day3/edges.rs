@@ -10,7 +10,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_panics, compare, resting_on},
+    check::{assert_accepts, assert_agrees, assert_close_because, assert_panics, resting_on},
     fixtures::random,
 };
 
@@ -64,19 +64,15 @@ fn task_1_grouped_attention_adds_finite_mask_to_scores() {
         let mask =
             Tensor::from_shape_fn(vec![2, 3], |at| (base + differences[at[0]][at[1]]) as f32);
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
-            compare(
+            assert_close_because(
                 &format!("grouped attention of zero queries with the mask {mask}"),
                 &grouped_query_attention(&q, &k, &v, None, Some(&mask)),
                 &expected,
                 // Scores of this size are 2⁻⁹ apart.
                 1e-2,
-            )
-            .unwrap_or_else(|text| {
-                panic!(
-                    "{text}\n  only −inf hides a key: a finite number in the mask is added to the \
-                     score, however low it is"
-                )
-            });
+                "only −inf hides a key: a finite number in the mask is added to the score, however \
+                 low it is",
+            );
         });
     }
 }
@@ -93,16 +89,14 @@ fn task_1_grouped_attention_with_distinct_q_k_v_of_equal_shape() {
     let expected =
         Tensor::from_shape_fn(shape, |at| v[[at[0], at[1], place(at[0], at[1], at[2]), at[3]]]);
     resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
-        compare(
+        assert_close_because(
             "grouped attention of three different tensors q, k and v [2, 3, 4, 4], where each \
              query matches one key",
             &grouped_query_attention(&q, &k, &v, None, None),
             &expected,
             0.0,
-        )
-        .unwrap_or_else(|text| {
-            panic!("{text}\n  each query must return the value of its matching key")
-        });
+            "each query must return the value of its matching key",
+        );
     });
 }
 
@@ -127,9 +121,8 @@ fn task_2_causal_mask_edge_cases() {
         let expected = Tensor::from_shape_fn(vec![length, keys], |at| {
             if at[1] <= keys - length + at[0] { 0.0 } else { OFF }
         });
-        compare(&what, &mask, &expected, 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  a query sees its own position and all earlier ones")
-        });
+        let why = "a query sees its own position and all earlier ones";
+        assert_close_because(&what, &mask, &expected, 0.0, why);
     }
     for (length, keys) in [(1, 0), (2, 1), (5, 4), (100, 3), (usize::MAX, 4)] {
         assert_panics(

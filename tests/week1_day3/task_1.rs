@@ -8,8 +8,8 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::{
-        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
-        resting_on,
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
+        assert_panics, resting_on,
     },
     fixtures::random,
 };
@@ -80,18 +80,13 @@ fn task_1_grouped_attention_with_groups_of_one() {
     let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, None);
     // Without diagnosis: h / H is 0 for every h here, which looks like always using the first
     // key/value head.
-    compare(
+    assert_close_because(
         "grouped attention with H_q = H = 3",
         &found,
         &case.tensor("output"),
         case.tolerance("output"),
-    )
-    .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  each group has one query head here, so query head h must read key/value \
-             head h"
-        )
-    });
+        "each group has one query head here, so query head h must read key/value head h",
+    );
 }
 
 #[test]
@@ -115,15 +110,13 @@ fn task_1_grouped_attention_finite_mask_shared_by_all_heads() {
         case.get("mask").as_ref(),
     );
     // Without diagnosis: ignoring the mask and applying only its −inf give the same result here.
-    compare(
+    assert_close_because(
         "grouped attention with a mask without −inf",
         &found,
         &case.tensor("output"),
         case.tolerance("output"),
-    )
-    .unwrap_or_else(|text| {
-        panic!("{text}\n  this mask contains no −inf, but it must still be added to the scores")
-    });
+        "this mask contains no −inf, but it must still be added to the scores",
+    );
 }
 
 #[test]
@@ -242,12 +235,12 @@ fn task_1_grouped_attention_at_various_sizes() {
         );
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
             // Without diagnosis: many mistakes return the wrong value here.
-            compare(&what, &grouped(&q, &k, &v, None, Some(&mask)), &expected, 0.0).unwrap_or_else(
-                |text| {
-                    panic!(
-                        "{text}\n  apply the mask for any number of queries, heads and sequences"
-                    )
-                },
+            assert_close_because(
+                &what,
+                &grouped(&q, &k, &v, None, Some(&mask)),
+                &expected,
+                0.0,
+                "apply the mask for any number of queries, heads and sequences",
             );
             assert_agrees(
                 &format!(

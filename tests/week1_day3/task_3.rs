@@ -9,7 +9,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::Tensor;
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_any_layout, compare, resting_on},
+    check::{assert_accepts, assert_agrees, assert_any_layout, assert_close_because, resting_on},
     fixtures::random,
 };
 
@@ -159,7 +159,7 @@ fn task_3_layer_with_various_head_counts() {
         });
         resting_on(&parts::OF_A_LAYER, || {
             // Without diagnosis: identity weights hide many mistakes.
-            compare(
+            assert_close_because(
                 &format!(
                     "a layer with identity projections, H_q = {heads}, H = {kv_heads}, x [{batch}, \
                      {length}, 8], where each query sees one key"
@@ -167,10 +167,8 @@ fn task_3_layer_with_various_head_counts() {
                 &plain_layer(heads, kv_heads).forward(&x, Some(&mask)),
                 &expected,
                 0.0,
-            )
-            .unwrap_or_else(|text| {
-                panic!("{text}\n  each query must return the value of the one key that it sees")
-            });
+                "each query must return the value of the one key that it sees",
+            );
         });
     }
 }
@@ -186,18 +184,14 @@ fn task_3_layer_with_only_one_norm() {
         *if of_queries { &mut layer.q_norm } else { &mut layer.k_norm } = Some(zeros);
         let which = if of_queries { "q_norm" } else { "k_norm" };
         resting_on(&parts::OF_A_LAYER, || {
-            compare(
+            assert_close_because(
                 &format!("a layer with only a {which}, which returns zeros"),
                 &layer.forward(&x, None),
                 &mean,
                 2e-6,
-            )
-            .unwrap_or_else(|text| {
-                panic!(
-                    "{text}\n  all scores are 0, so the result is the mean of all values; a layer \
-                     may have one of the two norms without the other"
-                )
-            });
+                "all scores are 0, so the result is the mean of all values; a layer may have one \
+                 of the two norms without the other",
+            );
         });
     }
 }

@@ -7,7 +7,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_panics, compare, resting_on},
+    check::{assert_accepts, assert_agrees, assert_close_because, assert_panics, resting_on},
     fixtures::random,
 };
 
@@ -23,9 +23,8 @@ fn task_1_rms_norm_adds_eps_to_the_mean_square() {
         let what = format!("RmsNorm of 2, −2, 2, −2 with the weights {weight} and eps {eps}");
         let found = norm.forward(&x).index_axis_move(ndarray::Axis(0), 0);
         let expected = tensor(&[4], [2.0, 4.0, 0.0, -16.0].map(|x| x / root).to_vec());
-        compare(&what, &found, &expected, 1e-6).unwrap_or_else(|text| {
-            panic!("{text}\n  the mean square is 4, so each number must be divided by √(4 + {eps})")
-        });
+        let why = format!("the mean square is 4, so each number must be divided by √(4 + {eps})");
+        assert_close_because(&what, &found, &expected, 1e-6, &why);
         if eps > 0.0 {
             let zeros = norm.forward(&x).index_axis_move(ndarray::Axis(0), 1);
             assert!(
@@ -71,17 +70,13 @@ fn task_1_rms_norm_normalises_rows_independently() {
     }
     let one = RmsNorm { weight: tensor(&[1], vec![3.0]), eps: 0.0 };
     let found = one.forward(&tensor(&[3, 1], vec![5.0, -7.0, 1e-3]));
-    compare(
+    assert_close_because(
         "RmsNorm of rows with one element, weight 3, eps 0",
         &found,
         &tensor(&[3, 1], vec![3.0, -3.0, 3.0]),
         1e-5,
-    )
-    .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  the root of the mean square is |x|, so the result is 3 times the sign of x"
-        )
-    });
+        "the root of the mean square is |x|, so the result is 3 times the sign of x",
+    );
     for (shape, width) in [(vec![2, 1], 3), (vec![3, 3, 2], 3), (vec![0, 4], 3)] {
         let norm = RmsNorm { weight: random(103, &[width]), eps: 1e-6 };
         assert_panics(&format!("RmsNorm of x {shape:?} with a weight [{width}]"), || {
@@ -134,19 +129,15 @@ fn task_3_swiglu_applies_silu_only_to_the_gate() {
             let mlp =
                 SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
             resting_on(&[parts::SOFTMAX, parts::SILU], || {
-                compare(
+                assert_close_because(
                     &format!(
                         "SwiGlu of x = 1 with the weights gate {gate}, up {up} and down {down}"
                     ),
                     &mlp.forward(&of_one(1.0)),
                     &of_one(expected * down),
                     1e-30,
-                )
-                .unwrap_or_else(|text| {
-                    panic!(
-                        "{text}\n  down · (silu(gate · x) · (up · x)): apply silu only to the gate"
-                    )
-                });
+                    "down · (silu(gate · x) · (up · x)): apply silu only to the gate",
+                );
             });
         }
     }

@@ -83,26 +83,22 @@ fn task_1_embedding_and_as_output_with_large_vocabulary() {
     let embedding = Embedding { weight: numbers };
     let tokens = Array2::from_shape_fn((2, length), |(b, l)| (69_999 - 537 * l - b) as u32);
     let expected = tokens.mapv(|token| token as f32).insert_axis(Axis(2)).into_dyn();
-    check::compare(
+    check::assert_close_because(
         "embedding of 2 × 130 tokens with a table whose row t contains t",
         &embedding.forward(&tokens),
         &expected,
         0.0,
-    )
-    .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  token t must give row t, even with 70,000 rows: don't convert ids to a \
-             narrower type than 32 bits"
-        )
-    });
+        "token t must give row t, even with 70,000 rows: don't convert ids to a narrower type than \
+         32 bits",
+    );
     let logits = embedding.as_output(&tensor(&[1, 2, 1], vec![2.0, -3.0]));
     let expected =
         Tensor::from_shape_fn(vec![1, 2, vocabulary], |at| [2.0, -3.0][at[1]] * at[2] as f32);
-    check::compare(
+    check::assert_close_because(
         "as_output of 2 and −3 with the same table of 70,000 rows",
         &logits,
         &expected,
         0.0,
-    )
-    .unwrap_or_else(|text| panic!("{text}\n  every row of x must get a logit for every token"));
+        "every row of x must get a logit for every token",
+    );
 }

@@ -112,12 +112,12 @@ fn task_2_block_with_zero_projections_is_the_identity() {
     let x = case.tensor("x");
     let found = silent.forward(&x, case.get("mask").as_ref());
     // Without diagnosis: too little happens here to tell mistakes apart.
-    if let Err(difference) =
-        check::compare("a block whose o_proj and down_proj are all 0", &found, &x, 0.0)
-    {
-        panic!(
-            "{difference}\n  attention and MLP return zeros, and each residual connection adds its \
-             input: the block must return x unchanged"
-        );
-    }
+    check::assert_close_because(
+        "a block whose o_proj and down_proj are all 0",
+        &found,
+        &x,
+        0.0,
+        "attention and MLP return zeros, and each residual connection adds its input: the block \
+         must return x unchanged",
+    );
 }

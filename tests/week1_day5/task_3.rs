@@ -97,17 +97,14 @@ fn task_3_logits_without_layers_untied_head() {
 fn check_without_layers(output: &str, with_head: bool) {
     let case = fixtures().case("task_3_decoder/no_layers");
     let what = format!("logits of a decoder without layers, {output}");
-    if let Err(difference) = check::compare(
+    check::assert_close_because(
         &what,
         &without_layers(with_head),
         &case.tensor(output),
         case.tolerance(output),
-    ) {
-        panic!(
-            "{difference}\n  without layers, only the embedding, the final norm and the output \
-             head run: apply the final norm once, after the loop over the layers"
-        );
-    }
+        "without layers, only the embedding, the final norm and the output head run: apply the \
+         final norm once, after the loop over the layers",
+    );
 }
 
 /// Runs a long text, a short one, and the first again: a call must not affect the next.

@@ -86,12 +86,9 @@ fn task_3_f16_cache_barely_changes_logits() {
     let expected = case.tensor("logits_a");
     let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
     let what = "logits with a cache of f16";
-    if let Err(difference) = check::compare(what, &found, &expected, 0.01 * largest) {
-        panic!(
-            "{difference}\n  the tolerance is 1 % of the largest logit, and rounding to f16 causes \
-             a far smaller error"
-        );
-    }
+    let why = "the tolerance is 1 % of the largest logit, and rounding to f16 causes a far smaller \
+               error";
+    check::assert_close_because(what, &found, &expected, 0.01 * largest, why);
 }
 
 /// Returns rows of the sequence `a` (eight tokens, index 0 in the cache), mixed with rows of `b`

@@ -176,17 +176,13 @@ fn task_4_round_trip_error_doubles_with_one_bit_less() {
         // One bit less doubles the step between integers, and Q8_0 has three bits more than Q5_0.
         let ratios =
             tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
-        if let Err(difference) = compare(
+        assert_close_because(
             "ratios of errors: Q5_0 to Q8_0, and Q4_0 to Q5_0",
             &ratios,
             &tensor(&[2], vec![8.0, 2.0]),
             0.5,
-        ) {
-            panic!(
-                "{difference}\n  with one bit less the step between integers doubles, and so does \
-                 the error"
-            );
-        }
+            "with one bit less the step between integers doubles, and so does the error",
+        );
     });
 }
 
