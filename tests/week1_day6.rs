@@ -1,9 +1,12 @@
 //! Week 1, day 6: generating.
 
-use std::{collections::HashSet, fmt, ops::ControlFlow, path::PathBuf};
+use std::{collections::HashSet, ops::ControlFlow, path::PathBuf};
 
 use tiny_llm::week1::generate::{FinishReason, Limits, generate};
-use tiny_llm_harness::fixtures::{Case, Fixtures};
+use tiny_llm_harness::{
+    check::Lines,
+    fixtures::{Case, Fixtures},
+};
 
 #[path = "week1_day6/edges.rs"]
 mod edges;
@@ -26,17 +29,6 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
 
 fn embedded_model() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"))
-}
-
-/// One line for each input and its result. All lines are compared and printed together, because
-/// only several inputs together identify a mistake.
-#[derive(PartialEq)]
-struct Lines(Vec<String>);
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
-    }
 }
 
 fn line(input: &str, written: &[u32], passes: usize, returned: &str) -> String {

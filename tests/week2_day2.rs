@@ -2,13 +2,11 @@
 //!
 //! Expected values: `python-ref/oracle/week2_day2.py`.
 
-use std::fmt;
-
 use anyhow::Result;
 use tiny_llm::week2::gguf::reader::Reader;
 use tiny_llm_formats::gguf::{Metadata, Value};
 use tiny_llm_harness::{
-    check::assert_answer,
+    check::{Lines, assert_answer},
     fixtures::{Case, Fixtures, Json},
     panics,
 };
@@ -32,16 +30,6 @@ const FILE: &str = "some.gguf";
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day2")
-}
-
-/// One line for each input. All lines are compared and printed together.
-#[derive(PartialEq)]
-struct Lines(Vec<String>);
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
-    }
 }
 
 #[track_caller]

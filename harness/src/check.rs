@@ -162,6 +162,17 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
     }
 }
 
+/// One line for each input and its result. A test compares and prints all lines together where only
+/// several inputs together identify a mistake.
+#[derive(PartialEq)]
+pub struct Lines(pub Vec<String>);
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
 /// Like [`assert_answer`], for a text of several lines. Prints `found` and `expected` side by side.
 ///
 /// # Panics

@@ -3,7 +3,7 @@
 #[path = "task_6_distribution.rs"]
 mod distribution;
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use tiny_llm::week1::{
     attention::softmax,
@@ -14,7 +14,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
-    check::{assert_answer, compare},
+    check::{Lines, assert_answer, compare},
     fixtures::Case,
 };
 
@@ -22,16 +22,6 @@ use super::{OFF, check_hand, explained, fixtures, ids, row};
 
 /// Numbers n of equal probabilities whose sum, n · (1/n rounded to f32), is less than 1 − 2⁻⁵³.
 const SHORT: [usize; 4] = [25, 31, 41, 58];
-
-/// One line for each input. All lines are compared and printed together.
-#[derive(PartialEq)]
-struct Lines(Vec<String>);
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
-    }
-}
 
 #[test]
 fn task_6_generator_is_splitmix64() {
