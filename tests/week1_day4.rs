@@ -56,14 +56,7 @@ fn task_1_rms_norm_of_small_values_uses_its_own_eps() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_rms_norm/each_eps");
     let (x, weight) = (case.tensor("x"), case.tensor("weight"));
-    let every: Vec<f32> = case
-        .value("eps")
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(tiny_llm_harness::fixtures::Json::as_f64)
-        .map(|eps| eps as f32)
-        .collect();
+    let every: Vec<f32> = case.read("eps");
     let found = every.iter().map(|&eps| RmsNorm { weight: weight.clone(), eps }.forward(&x));
     let found: Vec<Tensor> = found.collect();
     let views: Vec<_> = found.iter().map(|x| x.view()).collect();

@@ -3,10 +3,7 @@
 use std::{collections::HashSet, ops::ControlFlow, path::PathBuf};
 
 use tiny_llm::week1::generate::{FinishReason, Limits, generate};
-use tiny_llm_harness::{
-    check::Lines,
-    fixtures::{Case, Fixtures},
-};
+use tiny_llm_harness::{check::Lines, fixtures::Fixtures};
 
 #[path = "week1_day6/edges.rs"]
 mod edges;
@@ -21,10 +18,6 @@ mod task_4;
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week1_day6")
-}
-
-fn ids(case: &Case, name: &str) -> Vec<u32> {
-    case.integers(name).iter().map(|&id| id as u32).collect()
 }
 
 fn embedded_model() -> PathBuf {

@@ -29,23 +29,13 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week1_day7")
 }
 
-/// Returns the values of a 1-D tensor of a case.
-fn row(case: &Case, name: &str) -> Vec<f32> {
-    case.tensor(name).into_raw_vec_and_offset().0
-}
-
-fn ids(case: &Case, name: &str) -> Vec<u32> {
-    case.integers(name).iter().map(|&id| id as u32).collect()
-}
-
 /// Runs `step(logits, value)` for each value of the case's list `name`. Compares the resulting
 /// logits, one row for each value.
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
-    let logits = row(case, "logits");
+    let logits = case.numbers("logits");
     let (mut rows, mut found, mut changed) = (Vec::new(), Vec::new(), false);
-    for value in case.value(name).as_array().expect("a list of values") {
-        let value = value.as_f64().expect("a number");
+    for value in case.read::<Vec<f64>>(name) {
         rows.push(format!("{name} = {value}"));
         let mut after = logits.clone();
         panics::catch(|| step(&mut after, value)).unwrap_or_else(|panic| {

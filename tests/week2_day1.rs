@@ -232,10 +232,6 @@ fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheT
     cache
 }
 
-fn tokens(case: &Case, name: &str) -> Vec<u32> {
-    case.integers(name).iter().map(|&token| token as u32).collect()
-}
-
 /// Runs one sequence in chunks of `chunks` rows. Returns the logits of every row, `[L, V]`.
 fn forward_in(model: &Model, tokens: &[u32], chunks: &[usize], cache_type: CacheType) -> Tensor {
     forward_with(&mut Workspace::default(), model, tokens, chunks, cache_type)
@@ -271,7 +267,7 @@ fn check_whole(family: &str) {
     let case = fixtures().case(&format!("task_3_model/{family}"));
     resting_on(&[CACHE, ATTENTION], || {
         let model = model(&case, RopeLayout::HalfSplit);
-        let found = forward_in(&model, &tokens(&case, "a"), &[8], CacheType::F32);
+        let found = forward_in(&model, &case.ids("a"), &[8], CacheType::F32);
         let how = "one forward pass of eight rows";
         check_run(&case, "logits_a", &found, how);
     });

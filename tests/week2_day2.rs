@@ -2,6 +2,8 @@
 //!
 //! Expected values: `python-ref/oracle/week2_day2.py`.
 
+use std::fmt;
+
 use anyhow::Result;
 use tiny_llm::week2::gguf::reader::Reader;
 use tiny_llm_formats::gguf::{Metadata, Value};

@@ -19,7 +19,7 @@ use tiny_llm_formats::{
     tensor::tensor,
 };
 use tiny_llm_harness::{
-    check::{Part, assert_accepts, assert_panics, compare, resting_on},
+    check::{Part, assert_accepts, assert_close_because, assert_panics, resting_on},
     fixtures::{Case, Fixtures},
 };
 

@@ -72,14 +72,9 @@ fn check_errors<const BYTES: usize>(
     decode: impl Fn(&[u8; BYTES]) -> [f32; 256],
 ) {
     let case = fixtures().case(case);
-    let kinds = case
-        .value("kinds")
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|kind| kind.as_str().expect("a name").to_owned());
+    let kinds: Vec<String> = case.read("kinds");
     let recorded = case.tensor("error");
-    let lines = kinds.zip(&recorded).map(|(kind, &recorded)| {
+    let lines = kinds.into_iter().zip(&recorded).map(|(kind, &recorded)| {
         let x = case.tensor(&kind);
         let back: Vec<f32> =
             rows::<256>(&x).iter().flat_map(|row| decode(&quantize(row))).collect();

@@ -32,19 +32,10 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
 }
 
-/// Returns an input of a case as bytes.
-fn bytes(case: &Case, name: &str) -> Vec<u8> {
-    case.integers(name).iter().map(|&byte| byte as u8).collect()
-}
-
-fn numbers(case: &Case, name: &str) -> Vec<f32> {
-    case.tensor(name).iter().copied().collect()
-}
-
 /// Applies `row` to the bytes of each row in a case. Returns the results.
 fn of_rows(case: &Case, row: impl Fn(&[u8]) -> f32) -> Tensor {
     let rows = case.integers("rows");
-    let (bytes, n) = (bytes(case, "rows"), rows.shape()[0]);
+    let (bytes, n) = (case.bytes("rows"), rows.shape()[0]);
     tensor(&[n], bytes.chunks_exact(bytes.len() / n).map(row).collect())
 }
 

@@ -47,7 +47,7 @@ fn check_absorb(case: &str) {
     let case = fixtures().case(&format!("task_1_absorb/{case}"));
     let mut softmax = OnlineSoftmax::default();
     let absorb = |i: usize| {
-        let mut scores = values(&case.tensor(&format!("scores_{i}")));
+        let mut scores = case.numbers(&format!("scores_{i}"));
         let factor = softmax.absorb(&mut scores);
         (i, [softmax.max, softmax.total, factor], scores)
     };
@@ -116,23 +116,15 @@ struct Stored {
 impl Stored {
     fn of(case: &Case) -> Self {
         let both = |name: &str| {
-            let x = values(&case.tensor(name));
+            let x = case.numbers(name);
             let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
             (x, halves)
         };
-        let runs = case
-            .value("runs")
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|n| n.as_u64().expect("a length") as usize)
-            .collect();
-        let half = case.value("half").as_bool().expect("yes or no");
         Self {
             keys: both("keys"),
             values: both("values"),
-            half,
-            runs,
+            half: case.read("half"),
+            runs: case.read("runs"),
             dim: case.tensor("keys").shape()[1],
         }
     }

@@ -30,7 +30,7 @@ use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::tensor};
 use tiny_llm_harness::{
     allocations::CountingAllocator,
     check::{Part, assert_answer, resting_on},
-    fixtures::{Case, Fixtures, Json, random},
+    fixtures::{Case, Fixtures, random},
 };
 
 #[path = "week3_day4/company.rs"]
@@ -49,18 +49,6 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn values(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
-}
-
-fn number(json: &Json) -> usize {
-    json.as_u64().expect("a number") as usize
-}
-
-fn list(json: &Json) -> Vec<usize> {
-    json.as_array().expect("a list").iter().map(number).collect()
-}
-
-fn lists(json: &Json) -> Vec<Vec<usize>> {
-    json.as_array().expect("a list").iter().map(list).collect()
 }
 
 /// The states of all readers: softmaxes `[R, G]` and sums `[R, G, D]`.
@@ -112,17 +100,19 @@ fn both(x: &[f32]) -> (Vec<f32>, Vec<f16>) {
 #[track_caller]
 fn check_read_run(name: &str) {
     let case = Fixtures::open("week3_day4").case(&format!("task_1_read_run/{name}"));
-    let (q, scale) = (values(&case.tensor("q")), case.scalar("scale") as f32);
+    let (q, scale) = (case.numbers("q"), case.scalar("scale") as f32);
     let dim = case.tensor("q").shape()[1];
-    let (keys, numbers) =
-        (both(&values(&case.tensor("keys"))), both(&values(&case.tensor("values"))));
-    let half = case.value("half").as_bool().expect("yes or no");
+    let (keys, numbers) = (both(&case.numbers("keys")), both(&case.numbers("values")));
+    let half = case.read("half");
     let heads = case.count("heads");
-    let seen: Vec<_> =
-        lists(case.value("visible")).iter().map(|range| (0, range[0]..range[1])).collect();
+    let seen: Vec<_> = case
+        .read::<Vec<Vec<usize>>>("visible")
+        .iter()
+        .map(|range| (0, range[0]..range[1]))
+        .collect();
     let mut held = Held::new(seen.len() * heads, dim);
     let (mut start, mut desk) = (0, Box::new(Desk::default()));
-    for len in list(case.value("runs")) {
+    for len in case.read::<Vec<usize>>("runs") {
         let range = start * dim..(start + len) * dim;
         let run = Run {
             start,
@@ -173,15 +163,15 @@ struct Tables {
 
 impl Tables {
     fn of(case: &Case) -> Self {
-        let tables = lists(case.value("tables"));
+        let tables = case.read::<Vec<Vec<usize>>>("tables");
         let [_, kv_heads, page_len, head_dim] = case.tensor("keys").shape().try_into().expect("4");
         let capacity = page_len * tables.iter().map(Vec::len).max().unwrap_or(0);
         let sequences = tables.len();
         Self {
             shape: CacheShape { layers: 1, sequences, kv_heads, capacity, head_dim },
             page_len,
-            keys: values(&case.tensor("keys")),
-            values: values(&case.tensor("values")),
+            keys: case.numbers("keys"),
+            values: case.numbers("values"),
             tables,
             pages_read: AtomicUsize::new(0),
             positions_read: AtomicUsize::new(0),
@@ -276,8 +266,8 @@ fn tables(tables: &[&[usize]]) -> Tables {
 
 /// Computes attention of a case's rows with `read_pages`, in the order that `arrange` returns.
 fn by_pages(case: &Case, cache: &Tables) -> Tensor {
-    let (rows, scale) = (lists(case.value("rows")), case.scalar("scale") as f32);
-    let q = values(&case.tensor("q"));
+    let (rows, scale) = (case.read::<Vec<Vec<usize>>>("rows"), case.scalar("scale") as f32);
+    let q = case.numbers("q");
     let [d, heads] = [cache.shape.head_dim, cache.shape.kv_heads];
     let width = q.len() / rows.len();
     let group = width / heads / d;
@@ -326,8 +316,8 @@ fn check_pages(name: &str) {
 }
 
 fn rows_of(case: &Case) -> Vec<String> {
-    let tables = lists(case.value("tables"));
-    let rows = lists(case.value("rows"));
+    let tables = case.read::<Vec<Vec<usize>>>("tables");
+    let rows = case.read::<Vec<Vec<usize>>>("rows");
     rows.iter()
         .map(|at| format!("position {} of sequence {}, pages {:?}", at[1], at[0], tables[at[0]]))
         .collect()

@@ -28,7 +28,7 @@ use tiny_llm::{
 use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::{
     check::{self, Part},
-    fixtures::{Fixtures, Json},
+    fixtures::Fixtures,
 };
 
 use task_1::{task_1_chain_hashes_each_full_page, task_1_hash_page_matches_fnv_1a};
@@ -52,14 +52,9 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week3_day5")
 }
 
-fn ids(value: &Json) -> Vec<u32> {
-    let list = value.as_array().expect("a list");
-    list.iter().map(|id| id.as_u64().expect("a whole number") as u32).collect()
-}
-
 /// Returns a 64-bit number, which is a string in the fixtures.
-fn long(value: &Json) -> u64 {
-    value.as_str().and_then(|text| text.parse().ok()).expect("a whole number")
+fn long(text: &str) -> u64 {
+    text.parse().expect("a whole number")
 }
 
 const NAMES: &Part = &Part {

@@ -52,17 +52,8 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week3_day6")
 }
 
-fn values(x: &Tensor) -> Vec<f32> {
-    x.iter().copied().collect()
-}
-
 fn rows(x: &Tensor) -> Vec<Vec<f32>> {
     x.outer_iter().map(|row| row.iter().copied().collect()).collect()
-}
-
-fn ids(value: &Json) -> Vec<u32> {
-    let list = value.as_array().expect("a list");
-    list.iter().map(|id| id.as_u64().expect("a whole number") as u32).collect()
 }
 
 fn greedy() -> SamplerOptions {
@@ -125,9 +116,7 @@ fn session(model: Arc<Model>, context: usize) -> Session {
 /// Returns the fixture's prompts for a model, each with its greedy continuation.
 fn texts(family: &str) -> Vec<(Vec<u32>, Vec<u32>)> {
     let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
-    let lists = |name: &str| -> Vec<Vec<u32>> {
-        case.value(name).as_array().expect("lists").iter().map(ids).collect()
-    };
+    let lists = |name: &str| case.read::<Vec<Vec<u32>>>(name);
     lists("prompts").into_iter().zip(lists("greedy")).collect()
 }
 

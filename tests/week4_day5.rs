@@ -79,10 +79,6 @@ fn each(prefix: &str, check: impl Fn(&Case)) {
     }
 }
 
-fn numbers(case: &Case, name: &str) -> Vec<f32> {
-    case.tensor(name).into_iter().collect()
-}
-
 /// Returns a buffer of `numbers`, followed by NaN.
 fn upload(gpu: &Gpu, numbers: &[f32]) -> Buffer {
     let all: Vec<f32> = numbers.iter().copied().chain([f32::NAN; 8]).collect();

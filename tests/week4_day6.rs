@@ -62,19 +62,9 @@ fn each(prefix: &str, mut check: impl FnMut(&Case)) {
     }
 }
 
-/// Returns the whole numbers in a case's list `name`.
-fn list(case: &Case, name: &str) -> Vec<usize> {
-    let values = case.value(name).as_array().expect("a list").iter();
-    values.map(|n| n.as_u64().expect("a whole number") as usize).collect()
-}
-
-fn number(case: &Case, name: &str) -> usize {
-    case.value(name).as_u64().expect("a whole number") as usize
-}
-
 /// Returns the window of a case, where 0 represents none.
 fn window(case: &Case) -> Option<usize> {
-    Some(number(case, "window")).filter(|&n| n > 0)
+    Some(case.count("window")).filter(|&n| n > 0)
 }
 
 fn flag(case: &Case, name: &str) -> bool {

@@ -17,6 +17,7 @@
 
 use std::sync::Arc;
 
+use serde_core::de::DeserializeOwned;
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
 use serde_json::Value;
@@ -41,6 +42,15 @@ pub fn random(seed: u64, shape: &[usize]) -> Tensor {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1 << 22) as f32 - 2.0
     })
+}
+
+/// Returns a part of a [`Case::value`] as a type of Rust, such as a list of numbers.
+///
+/// # Panics
+/// If it has another type.
+#[must_use]
+pub fn read<T: DeserializeOwned>(value: &Value) -> T {
+    T::deserialize(value).unwrap_or_else(|e| panic!("{e}: {value}"))
 }
 
 /// The fixtures of one day.
@@ -127,6 +137,33 @@ impl Case {
             .expect("as many values as the shape says")
     }
 
+    /// Returns the tensor of whole numbers `name` as token ids, in row-major order.
+    ///
+    /// # Panics
+    /// As [`Case::integers`], or if a number does not fit.
+    #[must_use]
+    pub fn ids(&self, name: &str) -> Vec<u32> {
+        self.integers(name).iter().map(|&id| id.try_into().expect("a token id")).collect()
+    }
+
+    /// Returns the tensor of whole numbers `name` as bytes, in row-major order.
+    ///
+    /// # Panics
+    /// As [`Case::integers`], or if a number does not fit.
+    #[must_use]
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        self.integers(name).iter().map(|&byte| byte.try_into().expect("a byte")).collect()
+    }
+
+    /// Returns the numbers of the f32 tensor `name`, in row-major order.
+    ///
+    /// # Panics
+    /// As [`Case::tensor`].
+    #[must_use]
+    pub fn numbers(&self, name: &str) -> Vec<f32> {
+        self.tensor(name).iter().copied().collect()
+    }
+
     /// Returns a scalar of this case, such as `scale`, `eps` or `n_heads`.
     ///
     /// # Panics
@@ -154,6 +191,16 @@ impl Case {
     #[must_use]
     pub fn value(&self, name: &str) -> &Value {
         &self.about["scalars"][name]
+    }
+
+    /// Returns an entry of the case's `scalars` as a type of Rust, such as a list of numbers.
+    ///
+    /// # Panics
+    /// If there is no such entry or it has another type.
+    #[must_use]
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> T {
+        T::deserialize(self.value(name))
+            .unwrap_or_else(|e| panic!("case {}: {name}: {e}", self.name))
     }
 
     /// Returns the stored tolerance of an expected output.

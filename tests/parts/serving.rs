@@ -56,14 +56,6 @@ pub(crate) fn model(case: &Case) -> Model {
     .expect("build must find all weights")
 }
 
-pub(crate) fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
-    let list = |value: &tiny_llm_harness::fixtures::Json| -> Vec<u32> {
-        let tokens = value.as_array().expect("a list");
-        tokens.iter().map(|token| token.as_u64().expect("a token") as u32).collect()
-    };
-    case.value(name).as_array().expect("a list").iter().map(list).collect()
-}
-
 /// Returns the text of a token in these tests, such as `<12>`.
 pub(crate) fn token_bytes(token: u32) -> Vec<u8> {
     format!("<{token}>").into_bytes()

@@ -239,14 +239,12 @@ fn task_3_embedded_model_activations_match_pytorch() {
     .expect("Model::build must find every weight");
 
     let case = Fixtures::open("week1_day5_activations").case("task_3_activations/tiny_story");
-    let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
-    let positions: Vec<_> =
-        numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    let positions: Vec<usize> = case.read("positions");
     let mut found = HashMap::new();
     activations(&model, &tokens(&case), &mut |name, value| {
         found.insert(name.to_owned(), value.clone());
     });
-    for name in numbers("names").iter().map(|name| name.as_str().expect("a name")) {
+    for name in &case.read::<Vec<String>>("names") {
         let found = found.get(name).unwrap_or_else(|| panic!("the model has no activation {name}"));
         let found = found.select(Axis(found.ndim() - 2), &positions);
         let expected = case.tensor(name);

@@ -389,13 +389,7 @@ fn task_4_load_model_error_names_the_missing_weight() {
 fn task_4_embedded_model_logits_match_pytorch() {
     let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let case = Fixtures::open("week1_day5_activations").case("task_3_activations/tiny_story");
-    let positions: Vec<_> = case
-        .value("positions")
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|p| p.as_u64().expect("a position") as usize)
-        .collect();
+    let positions: Vec<usize> = case.read("positions");
     resting_on(&of_a_loaded_model(), || {
         case.check("logits", &model.forward(&tokens(&case)).select(Axis(1), &positions));
     });

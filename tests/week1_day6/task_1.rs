@@ -7,7 +7,7 @@ use tiny_llm::week1::{
 use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
 use tiny_llm_harness::check::{assert_accepts, assert_agrees, assert_answer, assert_panics};
 
-use super::{Lines, fixtures, ids};
+use super::{Lines, fixtures};
 
 /// Compares the result of `argmax` for each list of logits with the expected token.
 fn check_argmax(property: &str, cases: &[(&[f32], u32)]) {
@@ -72,7 +72,7 @@ fn task_1_next_token_logits_are_from_the_last_position() {
         .expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
         .expect("Model::build must find every weight");
-    let tokens = ids(&case, "tokens");
+    let tokens = case.ids("tokens");
     let row = |length: usize| {
         let logits = next_token_logits(&model, &tokens[..length]);
         let n = logits.len();
@@ -104,7 +104,7 @@ fn task_1_next_token_logits_uses_the_given_model() {
         .expect("Model::build must find every weight")
     };
     let (one, other) = (model(1.0), model(-0.5));
-    let tokens = ids(&case, "tokens");
+    let tokens = case.ids("tokens");
     let first = next_token_logits(&one, &tokens);
     let second = next_token_logits(&other, &tokens);
     assert!(

@@ -11,7 +11,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_harness::{check::assert_answer, panics};
 
-use super::{Lines, embedded_model, fixtures, ids, limits, line, written};
+use super::{Lines, embedded_model, fixtures, limits, line, written};
 
 /// A call by `generate` to one of its callbacks.
 #[derive(PartialEq)]

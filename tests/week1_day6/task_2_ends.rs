@@ -102,14 +102,8 @@ fn task_2_embedded_model_matches_transformers() {
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_greedy/") {
         let case = fixtures.case(&name);
-        let (prompt, expected) = (ids(&case, "prompt"), ids(&case, "new"));
-        let stop: Vec<u32> = case
-            .value("stop")
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|id| id.as_u64().expect("an id") as u32)
-            .collect();
+        let (prompt, expected) = (case.ids("prompt"), case.ids("new"));
+        let stop: Vec<u32> = case.read("stop");
         let limits = limits(case.count("max_new_tokens"), model.config.max_positions, &stop);
         let (mut new, mut passes) = (Vec::new(), 0);
         let reason = generate(

@@ -9,39 +9,21 @@ use std::{
 
 use tiny_llm::week1::stream::TextStream;
 use tiny_llm_formats::text::Tokenizer;
-use tiny_llm_harness::check::assert_answer;
+use tiny_llm_harness::{
+    check::{Lines, assert_answer},
+    fixtures::{Json, read},
+};
 
-use super::{Lines, embedded_model, fixtures, ids};
+use super::{embedded_model, fixtures};
 
 /// Returns the examples of the fixture: name, bytes, text, and for each number of bytes the text
 /// that is certain after them.
 fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
     let case = fixtures().case("task_3_stream/bytes");
-    let text = |value: &str| value.to_owned();
-    let examples = case.value("examples").as_array().expect("a list");
-    examples
-        .iter()
-        .map(|e| {
-            let bytes = e["bytes"]
-                .as_array()
-                .expect("bytes")
-                .iter()
-                .map(|b| b.as_u64().expect("a byte") as u8)
-                .collect();
-            let certain = e["certain"]
-                .as_array()
-                .expect("texts")
-                .iter()
-                .map(|t| text(t.as_str().expect("a text")))
-                .collect();
-            (
-                text(e["name"].as_str().expect("a name")),
-                bytes,
-                text(e["text"].as_str().expect("a text")),
-                certain,
-            )
-        })
-        .collect()
+    let examples: Vec<Json> = case.read("examples");
+    let example =
+        |e: &Json| (read(&e["name"]), read(&e["bytes"]), read(&e["text"]), read(&e["certain"]));
+    examples.iter().map(example).collect()
 }
 
 /// Returns all ways to cut `n` bytes into pieces, as sorted lists of cuts. If `n` is above 11,
@@ -239,7 +221,7 @@ fn task_3_embedded_model_tokens_decode_to_text() {
     let case = fixtures().case("task_3_stream/tokens");
     let tokenizer =
         Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
-    for id in ids(&case, "ids") {
+    for id in case.ids("ids") {
         let bytes = tokenizer.token_bytes(id);
         let piece = stream.push(&bytes);
         assert!(
@@ -250,7 +232,7 @@ fn task_3_embedded_model_tokens_decode_to_text() {
         found += &piece;
     }
     found += &stream.finish();
-    let text = case.value("text").as_str().expect("a text");
+    let text: String = case.read("text");
     assert!(
         found == text,
         "the pieces of all tokens must add up to the text that was tokenized\n  found    \

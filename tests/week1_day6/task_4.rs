@@ -2,31 +2,23 @@
 
 use tiny_llm::week1::chat::chatml;
 use tiny_llm_formats::{chat::Message, text::Tokenizer};
-use tiny_llm_harness::{check::assert_answer, fixtures::Case};
+use tiny_llm_harness::{
+    check::assert_answer,
+    fixtures::{Case, Json, read},
+};
 
-use super::{embedded_model, fixtures, ids};
+use super::{embedded_model, fixtures};
 
 /// Returns the chats of the fixture: messages, and the text without and with a generation prompt.
 fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
-    let text = |value: &str| value.to_owned();
-    let chats = case.value("chats").as_array().expect("a list");
-    chats
-        .iter()
-        .map(|chat| {
-            let messages = chat["messages"].as_array().expect("messages").iter();
-            let messages = messages.map(|m| {
-                Message::new(
-                    m["role"].as_str().expect("a role"),
-                    m["content"].as_str().expect("a content"),
-                )
-            });
-            (
-                messages.collect(),
-                text(chat["text"].as_str().expect("a text")),
-                text(chat["prompt"].as_str().expect("a text")),
-            )
-        })
-        .collect()
+    let chats: Vec<Json> = case.read("chats");
+    let message =
+        |m: &Json| Message::new(&read::<String>(&m["role"]), &read::<String>(&m["content"]));
+    let chat = |chat: &Json| {
+        let messages = read::<Vec<Json>>(&chat["messages"]);
+        (messages.iter().map(message).collect(), read(&chat["text"]), read(&chat["prompt"]))
+    };
+    chats.iter().map(chat).collect()
 }
 
 #[test]
@@ -124,7 +116,7 @@ fn task_4_chatml_markers_are_single_tokens() {
         Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
     let (found, expected) = (
         tokenizer.encode(&text).expect("any text has tokens"),
-        ids(&fixtures.case("task_4_chat/tokens"), "ids"),
+        fixtures.case("task_4_chat/tokens").ids("ids"),
     );
     assert!(
         found == expected,

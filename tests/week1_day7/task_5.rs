@@ -2,12 +2,12 @@
 
 use tiny_llm::week1::sampling::repetition_penalty;
 
-use super::{check_each, check_hand, check_left, fixtures, ids};
+use super::{check_each, check_hand, check_left, fixtures};
 
 #[test]
 fn task_5_penalty_makes_seen_tokens_less_likely() {
     let case = fixtures().case("task_5_penalty/signed");
-    let seen = ids(&case, "seen");
+    let seen = case.ids("seen");
     check_each(&case, "penalty", |logits, penalty| {
         repetition_penalty(logits, &seen, penalty as f32);
     });

@@ -18,7 +18,7 @@ use tiny_llm_harness::{
     fixtures::Case,
 };
 
-use super::{OFF, check_hand, explained, fixtures, ids, row};
+use super::{OFF, check_hand, explained, fixtures};
 
 /// Numbers n of equal probabilities whose sum, n · (1/n rounded to f32), is less than 1 − 2⁻⁵³.
 const SHORT: [usize; 4] = [25, 31, 41, 58];
@@ -26,16 +26,10 @@ const SHORT: [usize; 4] = [25, 31, 41, 58];
 #[test]
 fn task_6_generator_is_splitmix64() {
     let case = fixtures().case("task_6_splitmix64");
-    let list = |name: &str| case.value(name).as_array().expect("a list").clone();
+    let (seeds, numbers): (Vec<u64>, Vec<Vec<u64>>) = (case.read("seeds"), case.read("numbers"));
     let hexadecimal = |number: u64| format!("{number:#018x}");
-    for (seed, expected) in list("seeds").iter().zip(list("numbers")) {
-        let seed = seed.as_u64().expect("a seed");
-        let expected: Vec<_> = expected
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|n| hexadecimal(n.as_u64().expect("64 bits")))
-            .collect();
+    for (seed, expected) in seeds.into_iter().zip(numbers) {
+        let expected: Vec<_> = expected.into_iter().map(hexadecimal).collect();
         let mut rng = Rng::new(seed);
         let why = "next_u64 adds and multiplies modulo 2⁶⁴ and must not panic: use wrapping_add \
                    and wrapping_mul";
@@ -77,15 +71,16 @@ fn task_6_uniform_uses_the_upper_53_bits() {
 fn task_6_draw_returns_first_token_with_sum_above_uniform() {
     for name in ["signed", "shifted"] {
         let case = fixtures().case(&format!("task_6_draw/{name}"));
-        let logits = row(&case, "logits");
-        let found: Vec<u32> = row(&case, "uniform")
+        let logits = case.numbers("logits");
+        let found: Vec<u32> = case
+            .numbers("uniform")
             .into_iter()
             .map(|uniform| draw(&logits, f64::from(uniform)))
             .collect();
         assert_answer(
             &format!("{name}: draw with the numbers 1/128, 3/128, … 127/128 from {logits:?}"),
             &found,
-            &ids(&case, "token"),
+            &case.ids("token"),
         );
     }
 
@@ -195,7 +190,7 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
 /// Returns the tokens that a case's sampler draws, and whether its generator advanced by one number
 /// for each draw. First checks everything that `choose` uses, so that only `choose` can be wrong.
 fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
-    let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
+    let (logits, seen, expected) = (case.numbers("logits"), case.ids("seen"), case.ids("support"));
     let mut sampler = sampler(case, SEED);
     let found = drawn(|| sampler.choose(&logits, &seen));
     let own = shaped(&logits, &seen, &sampler.options);
@@ -229,7 +224,7 @@ fn task_6_sampler_applies_each_step() {
     ] {
         let case = fixtures().case(&format!("task_6_step/{step}"));
         let (logits, seen, expected) =
-            (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
+            (case.numbers("logits"), case.ids("seen"), case.ids("support"));
         let mut options = sampler(&case, SEED).options;
         let (found, moved) = drawn_by_sampler(&case, step, tasks);
         let setting = format!("{options:?}");
@@ -274,7 +269,7 @@ fn task_6_sampler_applies_the_steps_in_order() {
     for name in fixtures.cases("task_6_order/") {
         let case = fixtures.case(&name);
         let (drawn, _) = drawn_by_sampler(&case, &name, "tasks 1 to 5");
-        let support = ids(&case, "support");
+        let support = case.ids("support");
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } =
             sampler(&case, SEED).options;
         let setting = format!(

@@ -21,7 +21,7 @@ fn task_6_sampler_follows_the_distribution() {
     let fixtures = fixtures();
     for name in fixtures.cases("task_6_distribution/") {
         let case = fixtures.case(&name);
-        let (logits, seen, draws) = (row(&case, "logits"), ids(&case, "seen"), case.count("draws"));
+        let (logits, seen, draws) = (case.numbers("logits"), case.ids("seen"), case.count("draws"));
         let (probabilities, critical) = (case.tensor("probabilities"), case.scalar("critical"));
         let mut sampler = sampler(&case, case.count("sampler_seed") as u64);
         let mut counts = vec![0; logits.len()];
@@ -35,16 +35,12 @@ fn task_6_sampler_follows_the_distribution() {
         );
         compare(&what, &own, &probabilities, case.tolerance("probabilities"))
             .unwrap_or_else(|message| panic!("{message}"));
-        let probabilities = row(&case, "probabilities");
+        let probabilities = case.numbers("probabilities");
         let found = chi_square(&counts, &probabilities);
         let neighbours = case.tensor("neighbours");
-        let names = case
-            .value("names")
-            .as_array()
-            .expect("names")
-            .iter()
-            .map(|of| of.as_str().expect("a name"));
-        let others: Vec<(&str, f64)> = names
+        let names: Vec<String> = case.read("names");
+        let others: Vec<(String, f64)> = names
+            .into_iter()
             .zip(neighbours.outer_iter())
             .map(|(of, p)| (of, chi_square(&counts, &p.iter().copied().collect::<Vec<_>>())))
             .collect();

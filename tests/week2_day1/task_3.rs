@@ -14,7 +14,7 @@ use tiny_llm_harness::check::{self, resting_on};
 
 use super::{
     ATTENTION, CACHE, cache_of, check_run, check_whole, fixtures, forward_in, forward_with, model,
-    plan, splits, tokens,
+    plan, splits,
 };
 
 #[test]
@@ -40,19 +40,15 @@ fn task_3_whole_prompt_llama_with_biases() {
 #[test]
 fn task_3_interleaved_rope() {
     let case = fixtures().case("task_3_model/llama");
-    let found = forward_in(
-        &model(&case, RopeLayout::Interleaved),
-        &tokens(&case, "a"),
-        &[5, 3],
-        CacheType::F32,
-    );
+    let found =
+        forward_in(&model(&case, RopeLayout::Interleaved), &case.ids("a"), &[5, 3], CacheType::F32);
     check_run(&case, "logits_interleaved", &found, "chunks of [5, 3] rows, interleaved RoPE");
 }
 
 #[test]
 fn task_3_every_prompt_split() {
     let case = fixtures().case("task_3_model/qwen3");
-    let (model, tokens) = (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"));
+    let (model, tokens) = (model(&case, RopeLayout::HalfSplit), case.ids("a"));
     for chunks in splits() {
         let found = forward_in(&model, &tokens, &chunks, CacheType::F32);
         check_run(&case, "logits_a", &found, &format!("chunks of {chunks:?} rows"));
@@ -65,7 +61,7 @@ pub(super) fn task_3_one_token_at_a_time() {
         let case = fixtures().case(&format!("task_3_model/{family}"));
         let found = forward_in(
             &model(&case, RopeLayout::HalfSplit),
-            &tokens(&case, "a"),
+            &case.ids("a"),
             &[1; 8],
             CacheType::F32,
         );
@@ -78,9 +74,9 @@ pub(super) fn task_3_one_token_at_a_time() {
 fn task_3_f16_cache_barely_changes_logits() {
     let case = fixtures().case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
-    let full = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F32);
+    let full = forward_in(&model, &case.ids("a"), &[6, 2], CacheType::F32);
     check_run(&case, "logits_a", &full, "chunks of [6, 2] rows, with a cache of f32");
-    let found = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F16);
+    let found = forward_in(&model, &case.ids("a"), &[6, 2], CacheType::F16);
     // f16 keeps 11 bits, so keys and values are off by at most 2⁻¹¹. After three layers the error
     // is a small part of the logits.
     let expected = case.tensor("logits_a");
@@ -112,7 +108,7 @@ fn task_3_mixed_rows_of_two_sequences() {
             (plan(), Workspace::default(), cache_of(&model, 3, 8, CacheType::F32));
         let width = model.config.vocab_size;
         let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
-        for rows in interleaved(&tokens(&case, "a"), &tokens(&case, "b")) {
+        for rows in interleaved(&case.ids("a"), &case.ids("b")) {
             let logits = model.forward(&rows, &mut cache, &plan, &mut work);
             assert_eq!(
                 logits.len(),
@@ -141,7 +137,7 @@ fn task_3_mixed_rows_of_two_sequences() {
 #[test]
 fn task_3_only_q_norm_or_only_k_norm() {
     let case = fixtures().case("task_3_model/qwen3");
-    let tokens = tokens(&case, "a");
+    let tokens = case.ids("a");
     for of_queries in [true, false] {
         let (mut normed, mut zero) =
             (model(&case, RopeLayout::HalfSplit), model(&case, RopeLayout::HalfSplit));
@@ -185,7 +181,7 @@ fn task_3_token_ids_above_65_535() {
     let longer = [vec![0.0; (70_000 - rows) * e], table.clone()].concat();
     large.embedding = Matrix::from_f32(70_000, e, &longer);
     large.lm_head = large.lm_head.or_else(|| Some(Matrix::from_f32(rows, e, &table)));
-    let tokens = tokens(&case, "a");
+    let tokens = case.ids("a");
     let moved: Vec<u32> = tokens.iter().map(|token| token + 70_000 - rows as u32).collect();
     resting_on(&[CACHE, ATTENTION], || {
         check::assert_agrees(
@@ -235,7 +231,7 @@ fn task_3_workspace_is_reusable_across_models() {
     let models = cases.each_ref().map(|case| model(case, RopeLayout::HalfSplit));
     let mut work = Workspace::default();
     for (i, chunks) in [(0, &[8][..]), (1, &[3, 1, 4]), (0, &[1, 7]), (1, &[8]), (0, &[2, 6])] {
-        let tokens = tokens(&cases[i], "a");
+        let tokens = cases[i].ids("a");
         let found = forward_with(&mut work, &models[i], &tokens, chunks, CacheType::F32);
         let how = format!(
             "chunks of {chunks:?} rows, with a workspace reused after other models and numbers of \
@@ -251,7 +247,7 @@ fn task_3_returns_only_requested_logits() {
     let model = model(&case, RopeLayout::HalfSplit);
     let (plan, mut work, mut cache) =
         (plan(), Workspace::default(), cache_of(&model, 1, 8, CacheType::F32));
-    let (tokens, expected) = (tokens(&case, "a"), case.tensor("logits_a"));
+    let (tokens, expected) = (case.ids("a"), case.tensor("logits_a"));
     for (start, wanted) in [(0, vec![1, 3]), (4, vec![]), (6, vec![0])] {
         let len = if start == 0 { 4 } else { 2 };
         let row = |i: usize| Row {

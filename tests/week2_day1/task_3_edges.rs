@@ -16,7 +16,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Json, random},
 };
 
-use super::{ATTENTION, CACHE, fixtures, forward_in, tokens};
+use super::{ATTENTION, CACHE, fixtures, forward_in};
 
 /// Returns the logits `[L, V]` of both weeks' models, with the same configuration and weights.
 fn both(
@@ -34,7 +34,7 @@ fn both(
         let seed = name.bytes().map(u64::from).sum();
         change(name, case.get(name).unwrap_or_else(|| random(seed, shape)))
     };
-    let tokens = tokens(case, "a");
+    let tokens = case.ids("a");
     let plain = Plain::build(config(), &mut |name, shape| Ok(weight(name, shape)))
         .expect("Model::build must find every weight");
     let row = Array2::from_shape_vec((1, tokens.len()), tokens.clone()).expect("one row");

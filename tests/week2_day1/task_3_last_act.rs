@@ -9,7 +9,7 @@ use tiny_llm::week2::{
     rows::Row,
 };
 
-use super::{cache_of, fixtures, model, plan, tokens};
+use super::{cache_of, fixtures, model, plan};
 
 /// A cache that checks the trait's rules: a position is counted once all layers have written it,
 /// and is not written again.
@@ -78,7 +78,7 @@ impl KvCache for Strict {
 fn task_3_advances_after_all_layers_have_written() {
     let case = fixtures().case("task_3_model/llama");
     let (model, plan) = (model(&case, RopeLayout::HalfSplit), plan());
-    let a = tokens(&case, "a");
+    let a = case.ids("a");
     let row = |sequence: usize, position: usize| Row {
         token: a[position],
         position,

@@ -26,7 +26,7 @@ use tiny_llm_harness::{
 
 use super::{
     ATTENTION, CACHE, at, check_whole, fixtures, model, plan, splits,
-    task_3::task_3_one_token_at_a_time, tokens,
+    task_3::task_3_one_token_at_a_time,
 };
 
 const MODEL: &Part =
@@ -79,7 +79,7 @@ pub(super) fn feed(
 fn task_4_feed_with_every_chunk_size() {
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures().case(&format!("task_3_model/{family}"));
-        let tokens = tokens(&case, "a");
+        let tokens = case.ids("a");
         for chunk in [64, 8, 5, 7, 6, 4, 3, 2, 1, 0] {
             let mut session = session(&case, 8);
             feed(
@@ -106,7 +106,7 @@ fn task_4_feed_with_every_chunk_size() {
 #[test]
 fn task_4_feed_with_every_prompt_split() {
     let case = fixtures().case("task_3_model/llama");
-    let tokens = tokens(&case, "a");
+    let tokens = case.ids("a");
     let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
     for parts in splits() {
         let (mut session, mut start) =
@@ -135,7 +135,7 @@ fn task_4_feed_with_every_prompt_split() {
 #[test]
 fn task_4_feed_after_keep_prefix() {
     let case = fixtures().case("task_3_model/llama");
-    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let (a, b) = (case.ids("a"), case.ids("b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
     assert_eq!(session.tokens(), a, "the session's tokens after feeding eight");
@@ -165,7 +165,7 @@ fn task_4_feed_after_keep_prefix() {
 #[test]
 fn task_4_feed_works_after_an_error() {
     let case = fixtures().case("task_3_model/qwen3");
-    let tokens = tokens(&case, "a");
+    let tokens = case.ids("a");
     let refused = |session: &mut Session, tokens: &[u32]| {
         let call = format!("feed({tokens:?}) with a vocabulary of 37 and a context of 8");
         match check::assert_refuses(&call, || {

@@ -12,14 +12,13 @@ use tiny_llm_harness::{check, messages::assert_not_exchanged};
 use super::{
     fixtures, model, plan,
     task_4::{feed, generate::limits, session},
-    tokens,
 };
 
 /// With any chunk size, the sequence ends before the chunk with the invalid token.
 #[test]
 fn task_4_feed_keeps_chunks_before_an_invalid_token() {
     let case = fixtures().case("task_3_model/llama");
-    let a = tokens(&case, "a");
+    let a = case.ids("a");
     for (chunk, good, kept) in
         [(0, 2, 2), (1, 3, 3), (2, 3, 2), (2, 4, 4), (3, 5, 3), (64, 5, 0), (usize::MAX, 5, 0)]
     {
@@ -47,7 +46,7 @@ fn task_4_feed_keeps_chunks_before_an_invalid_token() {
 #[test]
 fn task_4_feed_keeps_chunks_before_one_that_does_not_fit() {
     let case = fixtures().case("task_3_model/llama");
-    let a = tokens(&case, "a");
+    let a = case.ids("a");
     let mut session = session(&case, 8);
     let given = [&a[..], &a[..2]].concat();
     let call = "feed of ten tokens in a context of 8, in chunks of three";
@@ -73,7 +72,7 @@ fn task_4_feed_keeps_chunks_before_one_that_does_not_fit() {
 #[test]
 fn task_4_generate_rejects_invalid_prompts() {
     let case = fixtures().case("task_3_model/llama");
-    let a = tokens(&case, "a");
+    let a = case.ids("a");
     let long = [&a[..], &a[..1]].concat();
     let prompts: [(&str, &[u32]); 4] = [
         ("its last token is 37, with a vocabulary of 37", &[a[0], a[1], 37]),
@@ -105,7 +104,7 @@ fn task_4_generate_rejects_invalid_prompts() {
 #[test]
 fn task_4_sessions_are_independent() {
     let case = fixtures().case("task_3_model/llama");
-    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let (a, b) = (case.ids("a"), case.ids("b"));
     let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
     let [mut first, mut second] = [8, 16].map(|context| {
         Session::new(Arc::clone(&model), Arc::clone(&plan), context, CacheType::F32)
@@ -140,7 +139,7 @@ fn task_4_sessions_are_independent() {
 #[test]
 fn task_4_generate_keeps_only_the_shared_prefix() {
     let case = fixtures().case("task_3_model/llama");
-    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let (a, b) = (case.ids("a"), case.ids("b"));
     for (name, prompt, limits, kept) in [
         ("no new token is allowed", &b[..], limits(0, 64), 4),
         ("the prompt fills the context", &b[..], limits(3, b.len()), 4),

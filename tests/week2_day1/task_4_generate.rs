@@ -71,27 +71,19 @@ fn generate(
     Generated { tokens: made.into_inner(), reason, computed: session.cache().computed() }
 }
 
-fn greedy(case: &Case) -> Vec<u32> {
-    let tokens = case.value("greedy").as_array().expect("a list").clone();
-    tokens.iter().map(|token| token.as_u64().expect("a token") as u32).collect()
-}
-
 #[test]
 fn task_4_generate_returns_expected_greedy_tokens() {
     for family in ["llama", "qwen2", "qwen3"] {
         let case = fixtures().case(&format!("task_3_model/{family}"));
         for chunk in [64, 3, 1] {
             let mut session = session(&case, 64);
-            let found = generate(
-                &case,
-                &mut session,
-                &tokens(&case, "a"),
-                chunk,
-                &limits(6, 16),
-                usize::MAX,
-            );
-            let expected =
-                Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
+            let found =
+                generate(&case, &mut session, &case.ids("a"), chunk, &limits(6, 16), usize::MAX);
+            let expected = Generated {
+                tokens: case.read("greedy"),
+                reason: FinishReason::Length,
+                computed: 8 + 5,
+            };
             assert_eq!(
                 found, expected,
                 "generate with a prompt of eight tokens and max_new_tokens 6: don't feed the sixth \
@@ -104,7 +96,7 @@ fn task_4_generate_returns_expected_greedy_tokens() {
 #[test]
 fn task_4_generate_limits_and_stop_tokens() {
     let case = fixtures().case("task_3_model/llama");
-    let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
+    let (prompt, greedy): (_, Vec<u32>) = (case.ids("a"), case.read("greedy"));
     let third = greedy[2];
     assert!(!greedy[..2].contains(&third), "the oracle's third token differs from the first two");
     let stop =
@@ -262,7 +254,7 @@ fn task_4_feed_computes_logits_only_for_last_token() {
     let (rows, cols) = (model.config.vocab_size - 1, model.config.hidden_size);
     model.lm_head = Some(Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]));
     let mut session = Session::new(Arc::new(model), Arc::new(plan()), 16, CacheType::F32);
-    let tokens = [&tokens(&case, "a")[..6], &[37]].concat();
+    let tokens = [&case.ids("a")[..6], &[37]].concat();
     let what = "feed of seven tokens in chunks of two, where the last token is outside the \
                 vocabulary: use the output head only for the last row of the last chunk, which \
                 doesn't run here";
@@ -308,12 +300,12 @@ fn task_4_generate_rejects_too_long_and_empty_prompts() {
 fn task_4_generate_continues_from_the_cache() {
     let case = fixtures().case("task_3_model/qwen2");
     let mut session = session(&case, 64);
-    let prompt = tokens(&case, "a");
+    let prompt = case.ids("a");
     let first = generate(&case, &mut session, &prompt, 64, &limits(4, 16), usize::MAX);
     assert_eq!(
         first,
         Generated {
-            tokens: greedy(&case)[..4].to_vec(),
+            tokens: case.read::<Vec<u32>>("greedy")[..4].to_vec(),
             reason: FinishReason::Length,
             computed: 11
         },
@@ -349,7 +341,7 @@ fn task_4_generate_continues_from_the_cache() {
 #[test]
 fn task_4_generate_reuses_the_shared_prefix() {
     let case = fixtures().case("task_3_model/llama");
-    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let (a, b) = (case.ids("a"), case.ids("b"));
     let mut session = session(&case, 16);
     feed(&mut session, &a[..5], 64, &case, "logits_a", 4, "five tokens of a");
     let mut logits = Vec::new();

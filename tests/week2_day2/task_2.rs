@@ -5,19 +5,21 @@ use tiny_llm::week2::gguf::{
     reader::Reader,
 };
 use tiny_llm_formats::gguf::{Array, Value};
-use tiny_llm_harness::check::assert_answer;
+use tiny_llm_harness::{
+    check::{Lines, assert_answer},
+    fixtures::read,
+};
 
 use super::{
-    FILE, Lines, assert_lines, calmly, entry, fixtures, followed, hex, list, outcome, refused,
-    string, text,
+    FILE, assert_lines, calmly, entry, fixtures, followed, hex, list, outcome, refused, string,
+    text,
 };
 
 #[test]
 fn task_2_read_value_of_every_type() {
     let case = fixtures().case("task_2_values/each_type");
     let lines = list(&case, "values").iter().map(|value| {
-        let (bytes, type_id) =
-            (hex(&value["bytes"]), value["type"].as_u64().expect("a number") as u32);
+        let (bytes, type_id) = (hex(&value["bytes"]), read::<u32>(&value["type"]));
         let name = format!("type {type_id}, {} bytes", bytes.len());
         let found = outcome(&name, &followed(&bytes), |r| read_value(r, type_id, "metadata k"));
         (
@@ -282,7 +284,7 @@ fn task_2_rejects_values_truncated_at_any_byte() {
     let case = fixtures.case("task_2_values/each_type");
     for value in list(&case, "values") {
         let bytes = hex(&value["bytes"]);
-        let type_id = value["type"].as_u64().expect("a number") as u32;
+        let type_id: u32 = read(&value["type"]);
         for n in 0..bytes.len() {
             let what = format!(
                 "read_value of only the first {n} of {} bytes of a value of type {type_id}",

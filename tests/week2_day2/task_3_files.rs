@@ -3,6 +3,7 @@
 use anyhow::Result;
 use tiny_llm::week2::gguf::{Gguf, table::data_start};
 use tiny_llm_formats::gguf::MAGIC;
+use tiny_llm_harness::fixtures::read;
 
 use super::{FILE, assert_says, calmly, entry, fixtures, hex, list, task_3::table_entry, text};
 
@@ -24,13 +25,8 @@ fn check_file(name: &str) {
     let tensors = list(&case, "tensors");
     assert_eq!(gguf.tensors.len(), tensors.len(), "{name}: number of tensors");
     for (found, expected) in gguf.tensors.iter().zip(tensors) {
-        let size = |field: &str| expected[field].as_u64().expect("a number") as usize;
-        let shape: Vec<_> = expected["shape"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|n| n.as_u64().expect("a number") as usize)
-            .collect();
+        let size = |field: &str| read::<usize>(&expected[field]);
+        let shape: Vec<usize> = read(&expected["shape"]);
         assert_eq!(
             (&found.name, &found.shape),
             (&text(&expected["name"]), &shape),

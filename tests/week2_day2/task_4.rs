@@ -5,6 +5,7 @@ use tiny_llm_formats::{
     gguf::{TensorInfo, TensorType},
     tensor::tensor,
 };
+use tiny_llm_harness::fixtures::read;
 
 use super::{assert_lines, fixtures, list, text};
 
@@ -12,23 +13,12 @@ use super::{assert_lines, fixtures, list, text};
 fn task_4_work_counts_bytes_and_multiply_adds() {
     let case = fixtures().case("task_4_work/models");
     let lines = list(&case, "models").iter().map(|model| {
-        let layers = model["layers"].as_u64().expect("a number");
+        let layers: u64 = read(&model["layers"]);
         let mut tensors = Vec::new();
-        for row in model["tensors"].as_array().expect("a list") {
-            let shape = row[1]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .map(|n| n.as_u64().expect("a number") as usize)
-                .collect();
-            let tensor_type = text(&row[2]).parse().expect("a type");
-            let tensor = TensorInfo {
-                name: text(&row[0]),
-                shape,
-                tensor_type,
-                offset: 0,
-                size: row[3].as_u64().expect("a number") as usize,
-            };
+        let rows: Vec<(String, Vec<usize>, String, usize)> = read(&model["tensors"]);
+        for (name, shape, tensor_type, size) in rows {
+            let tensor_type = tensor_type.parse().expect("a type");
+            let tensor = TensorInfo { name, shape, tensor_type, offset: 0, size };
             // The fixture has only the first layer. All others have the same tensors.
             let copies = if tensor.name.starts_with("blk.0.") { layers } else { 1 };
             tensors.extend((0..copies).map(|i| TensorInfo {
@@ -62,9 +52,8 @@ fn check_machine(output: &str, found: impl Fn(&Machine, Work, usize) -> f64) {
     let case = fixtures().case("task_4_machine/both_sides");
     let mut names = Vec::new();
     let mut values = Vec::new();
-    for pass in list(&case, "passes") {
-        let [bytes, multiply_adds, bandwidth, operations, rows] =
-            std::array::from_fn(|i| pass[i].as_u64().expect("a number"));
+    for [bytes, multiply_adds, bandwidth, operations, rows] in case.read::<Vec<[u64; 5]>>("passes")
+    {
         let machine = Machine { bandwidth: bandwidth as f64, operations: operations as f64 };
         names.push(format!(
             "{bytes} bytes, {multiply_adds} multiply-adds, {rows} rows, {machine:?}"

@@ -152,15 +152,13 @@ fn task_4_round_trip_error_of_each_format() {
     check_errors(&fixtures);
     let case = fixtures.case("task_4_round_trip/formats");
     let x = case.tensor("x");
-    for name in
-        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
-    {
+    for name in case.read::<Vec<String>>("formats") {
         let tensor_type: TensorType = name.parse().expect("a type");
         let found = x
             .outer_iter()
             .map(|row| round_trip_error(tensor_type, row.as_slice().expect("a row")) as f32)
             .collect();
-        resting_on(&FORMATS, || case.check(name, &tensor(&[x.shape()[0]], found)));
+        resting_on(&FORMATS, || case.check(&name, &tensor(&[x.shape()[0]], found)));
     }
 }
 
@@ -192,14 +190,8 @@ fn task_4_round_trip_error_of_embedded_model() {
     let fixtures = fixtures();
     check_errors(&fixtures);
     let case = fixtures.case("task_4_model/down_proj");
-    let name = case.value("tensor").as_str().expect("a name").to_owned();
-    let shape: Vec<usize> = case
-        .value("shape")
-        .as_array()
-        .expect("sizes")
-        .iter()
-        .map(|n| n.as_u64().expect("a size") as usize)
-        .collect();
+    let name = case.read::<String>("tensor");
+    let shape: Vec<usize> = case.read("shape");
     let checkpoint =
         Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story"))
             .expect("the embedded model");
@@ -210,9 +202,7 @@ fn task_4_round_trip_error_of_embedded_model() {
 
     println!("{name} {shape:?}\nformat  bits per weight  relative error");
     let mut errors = Vec::new();
-    for format in
-        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
-    {
+    for format in case.read::<Vec<String>>("formats") {
         let tensor_type: TensorType = format.parse().expect("a type");
         let error = round_trip_error(tensor_type, &x);
         let bits = 8.0 * tensor_type.block_bytes() as f64 / tensor_type.block_len() as f64;

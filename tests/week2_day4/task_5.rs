@@ -98,13 +98,7 @@ fn task_5_use_more_bits() {
 #[track_caller]
 fn check_more_bits(fixtures: &Fixtures) {
     let case = fixtures.case("task_5_mix/more_bits");
-    let models: Vec<usize> = case
-        .value("n_layers")
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|n| n.as_u64().expect("a count") as usize)
-        .collect();
+    let models: Vec<usize> = case.read("n_layers");
     let most = *models.last().expect("some models");
     let mut found = Tensor::zeros(vec![models.len(), most]);
     for (i, &n_layers) in models.iter().enumerate() {

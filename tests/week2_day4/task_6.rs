@@ -66,22 +66,9 @@ fn check_values() {
 }
 
 fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
-    let list = case.value("tensors").as_array().expect("a list");
-    list.iter()
-        .map(|entry| {
-            let shape = entry[1]
-                .as_array()
-                .expect("a shape")
-                .iter()
-                .map(|n| n.as_u64().expect("a size") as usize)
-                .collect();
-            (
-                entry[0].as_str().expect("a name").to_owned(),
-                shape,
-                entry[2].as_str().expect("a type").parse().expect("a type"),
-            )
-        })
-        .collect()
+    let tensors: Vec<(String, Vec<usize>, String)> = case.read("tensors");
+    let typed = |(name, shape, of): (_, _, String)| (name, shape, of.parse().expect("a type"));
+    tensors.into_iter().map(typed).collect()
 }
 
 /// Two versions of the same file, aligned to 32 and to 8 bytes.

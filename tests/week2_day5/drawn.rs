@@ -15,7 +15,7 @@ use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::{check::assert_accepts, fixtures::random};
 
 use super::{
-    bytes, columns, fixtures, numbers,
+    columns, fixtures,
     products::{check_activations, check_activations_f32, check_parts, input},
     super_blocks,
     task_2::used,
@@ -27,7 +27,7 @@ use super::{
 #[track_caller]
 fn check_fused(name: &str, dot: fused::Dot) {
     let tensor_type: TensorType = name.parse().expect("a type");
-    let row = bytes(&fixtures().case(&format!("task_3_each/{name}")), "row");
+    let row = fixtures().case(&format!("task_3_each/{name}")).bytes("row");
     let what = format!("the f32 product of a row in {name}");
     check_activations_f32(&what, tensor_type, &row, dot);
     let x: Vec<f32> = random(252, &[columns(name, &row)]).iter().copied().collect();
@@ -118,8 +118,8 @@ fn check_integer(name: &str, dot: integer::Dot) {
     let tensor_type: TensorType = name.parse().expect("a type");
     let what = format!("the integer product of a row in {name}");
     let case = fixtures().case(&format!("task_3_dot/{name}"));
-    let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
-    let rows = bytes(&case, "rows");
+    let x = super_blocks(&case.numbers("values"), &case.numbers("scales"));
+    let rows = case.bytes("rows");
     let row = &rows[..rows.len() / 2];
     check_activations(&what, tensor_type, row, dot);
     check_parts(&what, tensor_type, row, |row| dot(row, &x));

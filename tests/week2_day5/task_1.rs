@@ -3,13 +3,13 @@
 use tiny_llm::week2::kernels::fused;
 use tiny_llm_formats::tensor::tensor;
 
-use super::{bytes, columns, fixtures, numbers, of_rows, ones};
+use super::{columns, fixtures, of_rows, ones};
 
 /// Checks a row's weights one at a time, with activations of which only one is not 0.
 #[track_caller]
 fn check_each(name: &str, dot: fused::Dot) {
     let case = fixtures().case(&format!("task_1_each/{name}"));
-    let row = bytes(&case, "row");
+    let row = case.bytes("row");
     let cols = columns(name, &row);
     let one_at = |i: usize| {
         let mut x = vec![0.0; cols];
@@ -23,7 +23,7 @@ fn check_each(name: &str, dot: fused::Dot) {
 fn check_dot(name: &str, dot: fused::Dot) {
     check_each(name, dot);
     let case = fixtures().case(&format!("task_1_dot/{name}"));
-    let x = numbers(&case, "x");
+    let x = case.numbers("x");
     case.check("products", &of_rows(&case, |row| dot(row, &x)));
 }
 

@@ -3,7 +3,7 @@
 use tiny_llm::week2::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK, quantize_activations};
 use tiny_llm_formats::tensor::tensor;
 
-use super::{fixtures, numbers};
+use super::fixtures;
 
 /// Returns super-blocks that contain numbers left from an earlier use.
 pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
@@ -20,7 +20,7 @@ pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
 #[track_caller]
 fn check_quantize(name: &str, per_scale: usize) {
     let case = fixtures().case(&format!("task_2_quantize/{name}"));
-    let x = numbers(&case, "x");
+    let x = case.numbers("x");
     let mut super_blocks = used(x.len().div_ceil(SUPER_BLOCK));
     quantize_activations(&x, per_scale, &mut super_blocks);
     let values = super_blocks.iter().flat_map(|super_block| super_block.values.map(f32::from));

@@ -7,17 +7,17 @@ use tiny_llm::week2::{
 };
 use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
-use super::{bytes, check_around_zeros, columns, fixtures, numbers, of_rows, ones};
+use super::{check_around_zeros, columns, fixtures, of_rows, ones};
 
 /// Checks that tiny scales only make the products tiny.
 #[track_caller]
 fn check_of_any_size(name: &str, dot: integer::Dot) {
     let case = fixtures().case(&format!("task_3_dot/{name}"));
-    let scales = numbers(&case, "scales");
-    let x = super_blocks(&numbers(&case, "values"), &scales);
+    let scales = case.numbers("scales");
+    let x = super_blocks(&case.numbers("values"), &scales);
     let factor = 2f32.powi(-40);
     let tiny: Vec<f32> = scales.iter().map(|scale| scale * factor).collect();
-    let tiny = super_blocks(&numbers(&case, "values"), &tiny);
+    let tiny = super_blocks(&case.numbers("values"), &tiny);
     of_rows(&case, |row| {
         let (found, expected) = (dot(row, &tiny), dot(row, &x) * factor);
         assert!(
@@ -74,7 +74,7 @@ fn task_3_zero_blocks_and_zero_sums() {
         ("Q4_K", integer::dot_q4_k),
         ("Q6_K", integer::dot_q6_k),
     ] {
-        let row = bytes(&fixtures().case(&format!("task_3_each/{name}")), "row");
+        let row = fixtures().case(&format!("task_3_each/{name}")).bytes("row");
         let tensor_type: TensorType = name.parse().expect("a type");
         if tensor_type.block_len() == BLOCK {
             let two_super_blocks: Vec<u8> = row
@@ -112,7 +112,7 @@ fn task_3_dot_q4_k_with_zero_scales() {
 #[track_caller]
 fn check_integer_each(name: &str, dot: integer::Dot) {
     let case = fixtures().case(&format!("task_3_each/{name}"));
-    let row = bytes(&case, "row");
+    let row = case.bytes("row");
     let cols = columns(name, &row);
     let one_at = |i: usize| {
         let mut values = vec![0.0; cols.next_multiple_of(SUPER_BLOCK)];
@@ -130,7 +130,7 @@ fn check_integer(name: &str, dot: integer::Dot) {
     check_integer_each(name, dot);
     for part in ["dot", "largest"] {
         let case = fixtures().case(&format!("task_3_{part}/{name}"));
-        let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
+        let x = super_blocks(&case.numbers("values"), &case.numbers("scales"));
         case.check("products", &of_rows(&case, |row| dot(row, &x)));
     }
 }

@@ -14,7 +14,7 @@ use tiny_llm::week2::{
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{check::assert_accepts, fixtures::Case};
 
-use super::{bytes, check_around_zeros, dot, fixtures, numbers, unpack};
+use super::{check_around_zeros, dot, fixtures, unpack};
 
 #[test]
 fn task_4_dot_unpacked_with_zero_blocks_scales_and_sums() {
@@ -63,7 +63,7 @@ fn task_4_dot_unpacked() {
 fn check_unpacked() {
     let case = fixtures().case("task_4_unpacked/two_super_blocks");
     let (codes, scales, mins) =
-        (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
+        (case.numbers("codes"), case.numbers("scales"), case.numbers("mins"));
     let row: Vec<Unpacked> = (0..2)
         .map(|g| Unpacked {
             codes: std::array::from_fn(|i| codes[g * SUPER_BLOCK + i] as i8),
@@ -71,7 +71,7 @@ fn check_unpacked() {
             mins: std::array::from_fn(|s| mins[g * SUPER_BLOCK / SUM + s]),
         })
         .collect();
-    let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "x_scales"));
+    let x = super_blocks(&case.numbers("values"), &case.numbers("x_scales"));
     case.check(
         "products",
         &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()),
@@ -82,7 +82,7 @@ fn check_unpacked() {
 fn matrix(case: &Case) -> (Matrix, Input) {
     let rows = case.integers("rows").shape()[0];
     let weight =
-        Matrix::new(rows, 320, TensorType::Q8_0, bytes(case, "rows").into()).expect("whole blocks");
+        Matrix::new(rows, 320, TensorType::Q8_0, case.bytes("rows").into()).expect("whole blocks");
     let (values, scales) = (case.tensor("values"), case.tensor("scales"));
     let of_row = |t: usize| {
         let row =

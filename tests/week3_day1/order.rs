@@ -8,7 +8,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::Fixtures};
 
 use super::{
     drawn::below,
-    serving::{Told, engine, lists, request, step},
+    serving::{Told, engine, request, step},
 };
 
 /// A preempted request already has part of its answer. That part is computed again with the prompt,
@@ -44,7 +44,7 @@ fn task_4_append_rows_of_preempted_request() {
 #[test]
 fn task_4_running_requests_keep_arrival_order() {
     let case = Fixtures::open("week3_day1").case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let mut orders = BTreeSet::new();
     for seed in 0..12 {
         let mut below = below(seed);

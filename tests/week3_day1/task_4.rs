@@ -22,7 +22,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use super::serving::{self, Told, engine_with, lists, model, request, run, step};
+use super::serving::{self, Told, engine_with, model, request, run, step};
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week3_day1")
@@ -75,7 +75,7 @@ fn task_4_append_rows_of_one_request() {
 fn task_4_answer_is_independent_of_the_batch() {
     for family in ["llama", "qwen3"] {
         let case = fixtures().case(&format!("task_4_engine/{family}"));
-        let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+        let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
         for max_batch in [1, 2, 6] {
             let mut engine = engine(&case, max_batch);
             let ids: Vec<_> = prompts
@@ -111,7 +111,7 @@ fn task_4_answer_is_independent_of_the_batch() {
 #[test]
 fn task_4_freed_slot_is_reused_in_the_next_step() {
     let case = fixtures().case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let mut engine = engine(&case, 2);
     let lengths = [7, 2, 3, 1];
     for (prompt, n) in prompts.iter().zip(lengths) {
@@ -142,7 +142,7 @@ fn task_4_freed_slot_is_reused_in_the_next_step() {
 #[test]
 fn task_4_random_schedules_give_the_same_answers() {
     let case = fixtures().case("task_4_engine/qwen3");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     for seed in 0..40u64 {
         let mut random = tiny_llm::week1::sampling::Rng::new(seed);
         let mut below = |n: u64| (random.next_u64() % n) as usize;
@@ -206,7 +206,7 @@ fn task_4_random_schedules_give_the_same_answers() {
 #[test]
 fn task_4_sampled_answer_is_independent_of_the_batch() {
     let case = fixtures().case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let requests: Vec<Request> = prompts
         .iter()
         .zip([3, 3, 5, 8, 13, 21])
@@ -251,7 +251,7 @@ fn task_4_sampled_answer_is_independent_of_the_batch() {
 #[test]
 fn task_4_step_allocates_nothing() {
     let case = fixtures().case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let plan = Plan {
         kernels: Rung::Fused.into(),
         attention: AttentionKind::Streaming,
@@ -278,7 +278,7 @@ fn task_4_step_allocates_nothing() {
 #[test]
 fn task_4_cancelled_requests_free_their_slots() {
     let case = fixtures().case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let mut engine = engine(&case, 1);
     let ids: Vec<_> = prompts[..3]
         .iter()
@@ -305,7 +305,7 @@ fn task_4_cancelled_requests_free_their_slots() {
 #[test]
 fn task_4_counts_steps_and_rows() {
     let case = fixtures().case("task_4_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let mut engine = engine(&case, 6);
     for prompt in &prompts {
         engine.submit(request(prompt, 3)).expect("submit must accept this request");
@@ -323,7 +323,7 @@ fn task_4_counts_steps_and_rows() {
 #[test]
 fn task_4_submit_rejects_only_invalid_requests() {
     let case = fixtures().case("task_4_engine/llama");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     let mut engine = engine(&case, 2);
     let good = engine.submit(request(&prompts[0], 7)).expect("submit must accept this request");
     let vocabulary = model(&case).config.vocab_size as u32;

@@ -10,7 +10,7 @@ use tiny_llm_harness::{check, fixtures::Fixtures};
 
 use super::{
     random,
-    serving::{Told, engine, lists, request, run, step},
+    serving::{Told, engine, request, run, step},
 };
 
 fn budget(rows: usize) -> EngineOptions {
@@ -23,7 +23,7 @@ fn task_2_answers_are_independent_of_the_budget() {
     let fixtures = Fixtures::open("week3_day2");
     for family in ["llama", "qwen2"] {
         let case = fixtures.case(&format!("task_2_engine/{family}"));
-        let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+        let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
         for rows in [2, 3, 5, 8, 16, 64] {
             let when = format!("{family}: five requests, at most {rows} rows a step");
             let mut engine = engine(&case, 4, budget(rows));
@@ -55,7 +55,7 @@ fn task_2_answers_are_independent_of_the_budget() {
 #[test]
 fn task_2_long_prompt_does_not_stall_decoding() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     let mut engine = engine(&case, 2, budget(6));
     let short = engine.submit(request(&prompts[1], 8)).expect("submit must accept this request");
     let mut told = Told::default();
@@ -91,7 +91,7 @@ fn task_2_long_prompt_does_not_stall_decoding() {
 #[test]
 fn task_2_random_schedules_give_the_same_answers() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     for seed in 0..24 {
         let mut below = random(seed);
         let (places, rows) = (1 + below(5), 2 + below(12));
@@ -146,7 +146,7 @@ fn task_2_random_schedules_give_the_same_answers() {
 #[test]
 fn task_2_sampled_answers_are_independent_of_the_budget() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let mut seeds = Rng::new(5);
     let requests: Vec<_> = prompts
         .iter()

@@ -8,7 +8,7 @@ use tiny_llm::week3::{
 };
 use tiny_llm_harness::{check, fixtures::Fixtures};
 
-use super::serving::{Told, engine, lists, request, run, step};
+use super::serving::{Told, engine, request, run, step};
 
 fn at(steps: u64, rows: u64) -> Moment {
     Moment { steps, rows }
@@ -95,7 +95,7 @@ fn task_3_quantile_returns_the_nearest_rank() {
 #[test]
 fn task_3_budget_shortens_the_longest_gap() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let records = |rows: Option<usize>| {
         let options = EngineOptions { budget: rows, records: true, ..EngineOptions::default() };
         let mut engine = engine(&case, 3, options);
@@ -145,7 +145,7 @@ fn task_3_budget_shortens_the_longest_gap() {
 #[test]
 fn task_3_records_of_cancelled_requests() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/llama");
-    let prompts = lists(&case, "prompts");
+    let prompts: Vec<Vec<u32>> = case.read("prompts");
     let options = EngineOptions { records: true, ..EngineOptions::default() };
     let mut engine = engine(&case, 1, options);
     let mut told = Told::default();

@@ -24,7 +24,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, random},
 };
 
-use super::{READ, Tables, check_pages, lists, logits, model, plan, row, rows_of, values};
+use super::{READ, Tables, check_pages, logits, model, plan, row, rows_of, values};
 
 const WALK: &Part = &Part { task: "week3-day4 task 2", what: "read_pages", check: check_walk };
 
@@ -123,9 +123,10 @@ fn task_3_join_into_empty_state_returns_the_part() {
 
 /// Computes attention of a case in parts. Returns the output, and the pages and positions read.
 fn in_parts(case: &Case, threads: usize) -> (Tensor, (usize, usize)) {
-    let rows: Vec<Row> = lists(case.value("rows")).iter().map(|at| row(at[0], at[1])).collect();
+    let rows: Vec<Row> =
+        case.read::<Vec<Vec<usize>>>("rows").iter().map(|at| row(at[0], at[1])).collect();
     let cache = InParts::with_part_len(Tables::of(case), case.count("part_len"));
-    let (q, shape) = (values(&case.tensor("q")), cache.shape());
+    let (q, shape) = (case.numbers("q"), cache.shape());
     let group = q.len() / rows.len() / shape.kv_heads / shape.head_dim;
     let queries = Queries { rows: &rows, q: &q, group, head_dim: shape.head_dim };
     // The contents of the output before the call must not matter.

@@ -3,26 +3,26 @@
 use tiny_llm::week3::prefix_hash::{HashPage, chain, hash_page};
 use tiny_llm_harness::check;
 
-use super::{fixtures, ids, long};
+use super::{fixtures, long};
 
 #[test]
 pub(super) fn task_1_hash_page_matches_fnv_1a() {
     let case = fixtures().case("task_1_hash_page/numbers");
-    for row in case.value("rows").as_array().expect("rows") {
-        let (before, tokens) = (long(&row[0]), ids(&row[1]));
+    for (before, tokens, expected) in case.read::<Vec<(String, Vec<u32>, String)>>("rows") {
+        let before = long(&before);
         let call = format!("hash_page({before}, {tokens:?})");
         let found = check::assert_accepts(&call, || hash_page(before, &tokens));
-        check::assert_answer(&call, &found, &long(&row[2]));
+        check::assert_answer(&call, &found, &long(&expected));
     }
 }
 
 #[test]
 pub(super) fn task_1_chain_hashes_each_full_page() {
     let case = fixtures().case("task_1_chain/texts");
-    for row in case.value("rows").as_array().expect("rows") {
-        let (fingerprint, tokens) = (long(&row[0]), ids(&row[1]));
-        let page_len = row[2].as_u64().expect("a length") as usize;
-        let expected: Vec<u64> = row[3].as_array().expect("names").iter().map(long).collect();
+    let rows: Vec<(String, Vec<u32>, usize, Vec<String>)> = case.read("rows");
+    for (fingerprint, tokens, page_len, expected) in rows {
+        let fingerprint = long(&fingerprint);
+        let expected: Vec<u64> = expected.iter().map(|name| long(name)).collect();
         let call = format!("chain({fingerprint}, {tokens:?}, {page_len}, hash_page)");
         let found =
             check::assert_accepts(&call, || chain(fingerprint, &tokens, page_len, hash_page));

@@ -12,7 +12,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::{check, fixtures::Case};
 
-use super::{fixtures, ids, long};
+use super::{fixtures, long};
 
 /// Returns the cache of a case, both dense and in pages, and the key of its file.
 fn stored(case: &Case, kind: CacheType) -> (DenseCache, PagedCache, PromptKey) {
@@ -33,7 +33,7 @@ fn stored(case: &Case, kind: CacheType) -> (DenseCache, PagedCache, PromptKey) {
         dense.advance(1, position);
         paged.advance(1, position);
     }
-    (dense, paged, PromptKey::new(long(case.value("fingerprint")), kind, shape))
+    (dense, paged, PromptKey::new(long(&case.read::<String>("fingerprint")), kind, shape))
 }
 
 fn bytes_of(case: &Case) -> Vec<u8> {
@@ -49,7 +49,7 @@ fn task_4_encode_matches_reference_bytes() {
     for (name, kind) in KINDS {
         let case = fixtures().case(&format!("task_4_file/{name}"));
         let (dense, paged, key) = stored(&case, kind);
-        let tokens = ids(case.value("tokens"));
+        let tokens = case.read::<Vec<u32>>("tokens");
         let expected = bytes_of(&case);
         let call = format!("encode five positions of an {name} cache");
         let found = check::assert_accepts(&call, || encode(&dense, 1, &tokens, key));
@@ -171,7 +171,7 @@ fn task_4_restore_returns_stored_keys_and_values() {
         check::assert_answer(
             "tokens of the decoded file",
             &prompt.tokens,
-            &ids(case.value("tokens")),
+            &case.read::<Vec<u32>>("tokens"),
         );
         for n in [5, 3, 0] {
             let mut expected = dense.clone();

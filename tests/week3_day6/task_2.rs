@@ -10,12 +10,12 @@ use tiny_llm_harness::{
     fixtures::{Case, Json},
 };
 
-use super::{fixtures, greedy, ids, options, rows, values};
+use super::{fixtures, greedy, options, rows};
 
 #[test]
 pub(super) fn task_2_distribution() {
     let case = fixtures().case("task_2_distribution/options");
-    let (logits, seen) = (values(&case.tensor("logits")), ids(case.value("seen")));
+    let (logits, seen) = (case.numbers("logits"), case.read::<Vec<u32>>("seen"));
     let table = case.value("options").as_array().expect("options");
     let found: Vec<f32> =
         table.iter().flat_map(|row| distribution(&options(row), &logits, &seen)).collect();
@@ -60,7 +60,7 @@ fn task_2_residual() {
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_residual/") {
         let case = fixtures.case(&name);
-        let (p, q) = (values(&case.tensor("p")), values(&case.tensor("q")));
+        let (p, q) = (case.numbers("p"), case.numbers("q"));
         let found = check::assert_accepts(&name, || residual(&p, &q));
         let found: Vec<f32> = found.into_iter().map(|x| x as f32).collect();
         case.check("output", &tensor(&[found.len()], found));
@@ -79,7 +79,7 @@ fn task_2_residual_returns_p_if_nothing_is_left() {
 /// Returns the drafts of a case, and the target's distributions.
 fn verdict_case(case: &Case) -> (Vec<Draft>, Vec<Vec<f32>>) {
     let q = case.get("q").map(|q| rows(&q)).unwrap_or_default();
-    let drafts = ids(case.value("drafts"));
+    let drafts = case.read::<Vec<u32>>("drafts");
     let drafts = drafts.into_iter().zip(q).map(|(token, q)| Draft { token, q }).collect();
     (drafts, rows(&case.tensor("p")))
 }
@@ -90,11 +90,12 @@ pub(super) fn task_2_verify_returns_accepted_count_and_next_token() {
     for name in fixtures.cases("task_2_verify/") {
         let case = fixtures.case(&name);
         let (drafts, p) = verdict_case(&case);
-        let seeds: Vec<u64> = ids(case.value("seeds")).into_iter().map(u64::from).collect();
-        let expected: Vec<(usize, u32)> = ids(case.value("accepted"))
+        let seeds: Vec<u64> = case.read::<Vec<u32>>("seeds").into_iter().map(u64::from).collect();
+        let expected: Vec<(usize, u32)> = case
+            .read::<Vec<u32>>("accepted")
             .into_iter()
             .map(|n| n as usize)
-            .zip(ids(case.value("next")))
+            .zip(case.read::<Vec<u32>>("next"))
             .collect();
         let run = |&seed: &u64| {
             let verdict = verify(&drafts, |i| p[i].clone(), &mut Rng::new(seed));
@@ -104,7 +105,7 @@ pub(super) fn task_2_verify_returns_accepted_count_and_next_token() {
             check::assert_accepts(&name, || seeds.iter().map(run).collect());
         let what = format!(
             "{name}: verify drafts {:?} with {} seeds from {} on: (accepted drafts, next token)",
-            ids(case.value("drafts")),
+            case.read::<Vec<u32>>("drafts"),
             seeds.len(),
             seeds[0]
         );

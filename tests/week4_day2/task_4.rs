@@ -19,7 +19,7 @@ use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
     allocations::count,
     check::{assert_accepts, assert_answer, resting_on},
-    fixtures::{Case, Fixtures},
+    fixtures::Fixtures,
 };
 
 use super::{EXECUTION, NODES, ORDER, cache_of, model, plan};
@@ -37,10 +37,6 @@ fn rows(tokens: &[u32], start: usize) -> Vec<Row> {
     tokens.iter().enumerate().map(row).collect()
 }
 
-fn tokens(case: &Case) -> Vec<u32> {
-    case.integers("tokens").iter().map(|&token| token as u32).collect()
-}
-
 #[test]
 fn task_4_models_match_pytorch() {
     let fixtures = Fixtures::open("week4_day2");
@@ -48,7 +44,7 @@ fn task_4_models_match_pytorch() {
         let case = fixtures.case(&name);
         resting_on(&PARTS, || {
             let model = model(&case, f32s);
-            let tokens = tokens(&case);
+            let tokens = case.ids("tokens");
             let mut engine = GraphEngine::default();
             let (mut cache, mut found) = (f32_cache(&model), Vec::new());
             for (start, end) in [(0, 3), (3, 4), (4, 7)] {
@@ -187,7 +183,7 @@ fn task_4_graph_is_reused_for_passes_of_one_size() {
         let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
         // Attention in one pass, which needs no additional memory.
         let plan = Plan { attention: AttentionKind::Streaming, ..plan(Rung::Fused, 1) };
-        let all = tokens(&case);
+        let all = case.ids("tokens");
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
             let rows = rows(part, cache.len(0));
             let (allocations, _) = count(|| {

@@ -16,7 +16,7 @@ use tiny_llm_harness::{
     panics,
 };
 
-use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
+use super::{bits, each, graph_of, is_computed, pass, unplanned};
 
 /// Returns the first `bytes` bytes of a buffer.
 fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
@@ -221,7 +221,7 @@ impl Laid {
 const SHARINGS: [Sharing; 3] = [Sharing::Arena, Sharing::InPlace, Sharing::Apart];
 
 fn ends(case: &Case, ids: &[NodeId]) -> Vec<NodeId> {
-    list(case.value("results")).into_iter().map(|i| ids[i]).collect()
+    case.read::<Vec<usize>>("results").into_iter().map(|i| ids[i]).collect()
 }
 
 #[test]

@@ -15,21 +15,17 @@ use tiny_llm::{
 };
 use tiny_llm_harness::{
     check::{assert_accepts, assert_answer, assert_refuses},
-    fixtures::{Case, Json as Value},
+    fixtures::Case,
 };
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, list};
 
 /// Returns twins, each without the operations that the case lists for it.
 fn twins(case: &Case) -> Vec<Twin> {
-    let twins = case.value("lacks").as_array().expect("a list").iter();
-    let words = |lacks: &Value| {
-        let words = lacks.as_array().expect("a list").iter();
-        words.map(|word| word.as_str().expect("a word").to_owned()).collect::<Vec<_>>()
-    };
-    twins
-        .map(|lacks| Twin::without(&words(lacks).iter().map(String::as_str).collect::<Vec<_>>()))
-        .collect()
+    let twins: Vec<Vec<String>> = case.read("lacks");
+    let twin =
+        |lacks: &Vec<String>| Twin::without(&lacks.iter().map(String::as_str).collect::<Vec<_>>());
+    twins.iter().map(twin).collect()
 }
 
 fn refs(twins: &[Twin]) -> Vec<&dyn Backend> {

@@ -28,13 +28,8 @@ fn seen(schedule: &Schedule) -> Seen {
 
 fn expected(case: &Case) -> Seen {
     let names = |ids: Vec<usize>| ids.iter().map(|i| format!("n{i}")).collect::<Vec<_>>();
-    let splits = case.value("splits").as_array().expect("a list").iter();
-    splits
-        .map(|split| {
-            let backend = split[0].as_u64().expect("a number") as usize;
-            (backend, names(list(&split[1])), names(list(&split[2])))
-        })
-        .collect()
+    let splits: Vec<(usize, Vec<usize>, Vec<usize>)> = case.read("splits");
+    splits.into_iter().map(|(backend, a, b)| (backend, names(a), names(b))).collect()
 }
 
 fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {

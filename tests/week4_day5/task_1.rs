@@ -10,7 +10,7 @@ use tiny_llm_harness::{
     messages::{assert_good, assert_refused},
 };
 
-use super::{UNTOUCHED, bytes_of, check, each, gpu, numbers, run, upload};
+use super::{UNTOUCHED, bytes_of, check, each, gpu, run, upload};
 
 #[test]
 pub(super) fn task_1_dispatch_size_returns_the_fewest_workgroups() {
@@ -18,8 +18,7 @@ pub(super) fn task_1_dispatch_size_returns_the_fewest_workgroups() {
         let (n, per_group) = (case.count("n"), case.count("per_group") as u32);
         let what = format!("{}: dispatch_size({n}, {per_group})", case.name());
         let found = assert_good(&what, || dispatch_size(n, per_group));
-        let expected = case.value("groups").as_array().expect("a list");
-        let expected: Vec<u32> = expected.iter().map(|n| n.as_u64().unwrap_or(0) as u32).collect();
+        let expected: Vec<u32> = case.read("groups");
         assert_answer(&what, &found.to_vec(), &expected);
     });
     let most = 65_535 * 65_535;
@@ -33,7 +32,7 @@ pub(super) fn task_1_dispatch_size_returns_the_fewest_workgroups() {
 
 fn elementwise(which: Which) -> impl Fn(&Case) {
     move |case| {
-        let (a, b) = (numbers(case, "a"), numbers(case, "b"));
+        let (a, b) = (case.numbers("a"), case.numbers("b"));
         let n = a.len();
         let gpu = gpu();
         let (a, b) = (upload(&gpu, &a), upload(&gpu, &b));

@@ -3,7 +3,7 @@
 use tiny_llm::week4::gpu::kernels::Which;
 use tiny_llm_harness::check::resting_on;
 
-use super::{MAT_VEC, check, each, gpu, matrix, numbers, type_of, upload};
+use super::{MAT_VEC, check, each, gpu, matrix, type_of, upload};
 
 #[test]
 pub(super) fn task_4_mat_mat_matches_pytorch() {
@@ -13,7 +13,7 @@ pub(super) fn task_4_mat_mat_matches_pytorch() {
             let [rows, k, columns] = ["rows", "k", "columns"].map(|name| case.count(name));
             let tensor_type = type_of(case);
             let weight = matrix(&gpu, case, "words", (tensor_type, rows, k));
-            let x = upload(&gpu, &numbers(case, "x"));
+            let x = upload(&gpu, &case.numbers("x"));
             let sizes = [k, rows, columns].map(|n| n as u32);
             let groups = [rows.div_ceil(16) as u32, columns.div_ceil(16) as u32, 1];
             check(&gpu, case, Which::MatMat(tensor_type), &sizes, &[&weight.bytes, &x], groups);

@@ -2,7 +2,7 @@
 
 use tiny_llm::week4::gpu::kernels::Which;
 
-use super::{check, each, gpu, numbers, upload};
+use super::{check, each, gpu, upload};
 
 #[test]
 fn task_5_attention_matches_pytorch() {
@@ -10,7 +10,7 @@ fn task_5_attention_matches_pytorch() {
         let gpu = gpu();
         let names = ["rows", "heads", "kv_heads", "d", "first"];
         let [rows, heads, kv_heads, d, first] = names.map(|name| case.count(name) as u32);
-        let [q, k, v] = ["q", "k", "v"].map(|name| upload(&gpu, &numbers(case, name)));
+        let [q, k, v] = ["q", "k", "v"].map(|name| upload(&gpu, &case.numbers(name)));
         let sizes = [rows, heads, kv_heads, d, first, (case.scalar("scale") as f32).to_bits()];
         check(&gpu, case, Which::Attention, &sizes, &[&q, &k, &v], [heads, rows, 1]);
     });

@@ -32,8 +32,8 @@ use tiny_llm_harness::{
 };
 
 use super::{
-    DISPATCH, ELEMENTWISE, MAT_MAT, MAT_VEC, NORM, UNTOUCHED, bytes_of, each, gpu, matrix, numbers,
-    type_of, upload,
+    DISPATCH, ELEMENTWISE, MAT_MAT, MAT_VEC, NORM, UNTOUCHED, bytes_of, each, gpu, matrix, type_of,
+    upload,
 };
 
 const PARTS: [&tiny_llm_harness::check::Part; 5] = [DISPATCH, ELEMENTWISE, NORM, MAT_VEC, MAT_MAT];
@@ -43,7 +43,7 @@ const PARTS: [&tiny_llm_harness::check::Part; 5] = [DISPATCH, ELEMENTWISE, NORM,
 fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     let [e, inner] = ["e", "inner"].map(|name| case.count(name));
     let weights = DeviceMlp {
-        norm: upload(gpu, &numbers(case, "norm")),
+        norm: upload(gpu, &case.numbers("norm")),
         eps: case.scalar("eps") as f32,
         gate: matrix(gpu, case, "gate", (TensorType::Q8_0, inner, e)),
         up: matrix(gpu, case, "up", (TensorType::Q4_0, inner, e)),
@@ -51,7 +51,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     };
     let room = |n: usize| assert_good("a buffer", || gpu.upload(bytes_of(&vec![UNTOUCHED; n])));
     let buffers = MlpBuffers {
-        x: upload(gpu, &numbers(case, "x")[..rows * e]),
+        x: upload(gpu, &case.numbers("x")[..rows * e]),
         normed: room(rows * e),
         gate: room(rows * inner),
         up: room(rows * inner),
@@ -73,7 +73,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
 fn task_6_mlp_runs_six_kernels_in_one_submission() {
     let case = Fixtures::open("week4_day5").case("task_6_mlp/mixed");
     resting_on(&PARTS, || {
-        let (e, expected) = (case.count("e"), numbers(&case, "output"));
+        let (e, expected) = (case.count("e"), case.numbers("output"));
         for rows in [7, 1, 3] {
             let (found, recorded, own) = through(&gpu(), &case, rows);
             let what = format!("{}: {rows} rows", case.name());
@@ -94,7 +94,7 @@ fn task_6_product_chooses_the_kernel_by_column_count() {
             let gpu = gpu();
             let [rows, k] = ["rows", "k"].map(|name| case.count(name));
             let weight = matrix(&gpu, case, "words", (type_of(case), rows, k));
-            let (x, expected) = (upload(&gpu, &numbers(case, "x")), numbers(case, "output"));
+            let (x, expected) = (upload(&gpu, &case.numbers("x")), case.numbers("output"));
             for columns in [1, MANY - 1, MANY, 16, 17] {
                 let kernels = Kernels::new(&gpu);
                 let room = vec![UNTOUCHED; rows * columns];

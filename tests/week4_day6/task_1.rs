@@ -3,13 +3,13 @@
 use tiny_llm::week4::mixture::route::{Routing, route, top_k};
 use tiny_llm_harness::check::{assert_agrees, assert_answer, assert_panics};
 
-use super::{each, flag, list, number, numbers};
+use super::{each, flag, numbers};
 use tiny_llm_formats::tensor::tensor;
 
 #[test]
 pub(crate) fn task_1_route_matches_transformers() {
     each("task_1_route/", |case| {
-        let (logits, k) = (case.tensor("logits"), number(case, "k"));
+        let (logits, k) = (case.tensor("logits"), case.count("k"));
         let routing = match case.value("kind").as_str().expect("a name") {
             "gpt_oss" => Routing::TopKFirst,
             _ => Routing::SoftmaxFirst { renormalize: flag(case, "renormalize") },
@@ -24,7 +24,7 @@ pub(crate) fn task_1_route_matches_transformers() {
         assert_answer(
             &format!("{}: the experts of each token", case.name()),
             &chosen,
-            &list(case, "chosen"),
+            &case.read::<Vec<usize>>("chosen"),
         );
         case.check("weights", &tensor(&[rows, k], weights));
     });

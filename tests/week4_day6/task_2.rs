@@ -10,15 +10,23 @@ use tiny_llm_harness::{
     fixtures::Case,
 };
 
-use super::{GROUPS, each, list, number, numbers, plan};
+use super::{GROUPS, each, numbers, plan};
 
 #[test]
 pub(crate) fn task_2_group_lists_assignments_by_expert() {
     each("task_2_group/", |case| {
-        let found = group(&list(case, "chosen"), number(case, "experts"));
-        let what = format!("{}: assignments {:?}", case.name(), list(case, "chosen"));
-        assert_answer(&format!("{what}: starts"), &found.starts, &list(case, "starts"));
-        assert_answer(&format!("{what}: members"), &found.members, &list(case, "members"));
+        let found = group(&case.read::<Vec<usize>>("chosen"), case.count("experts"));
+        let what = format!("{}: assignments {:?}", case.name(), case.read::<Vec<usize>>("chosen"));
+        assert_answer(
+            &format!("{what}: starts"),
+            &found.starts,
+            &case.read::<Vec<usize>>("starts"),
+        );
+        assert_answer(
+            &format!("{what}: members"),
+            &found.members,
+            &case.read::<Vec<usize>>("members"),
+        );
     });
 }
 
@@ -42,7 +50,7 @@ fn task_2_group_panics_on_invalid_expert() {
 
 /// Returns a case's experts, a matrix each.
 fn stack(case: &Case) -> Vec<Matrix> {
-    let [n, rows, cols] = ["experts", "rows", "cols"].map(|name| number(case, name));
+    let [n, rows, cols] = ["experts", "rows", "cols"].map(|name| case.count(name));
     let all = match case.get("stack") {
         Some(values) => Matrix::from_f32(n * rows, cols, &numbers(&values)),
         None => {
@@ -60,14 +68,14 @@ fn task_2_indexed_matmul_matches_pytorch() {
         let mut work = Gathered { output: vec![9.0; 4096], ..Gathered::default() };
         work.input.resize(40, 30);
         each("task_2_product/", |case| {
-            let (stack, chosen) = (stack(case), list(case, "chosen"));
+            let (stack, chosen) = (stack(case), case.read::<Vec<usize>>("chosen"));
             let groups = group(&chosen, stack.len());
             let mut out = vec![f32::NAN; chosen.len() * stack[0].rows];
-            let x = numbers(&case.tensor("x"));
+            let x = case.numbers("x");
             let bytes = indexed_matmul(&stack, &groups, &x, &plan(), &mut work, &mut out);
             case.check("output", &tensor(&[chosen.len(), stack[0].rows], out));
             let what = format!("{}: bytes of weights read", case.name());
-            assert_answer(&what, &bytes, &number(case, "bytes"));
+            assert_answer(&what, &bytes, &case.count("bytes"));
         });
     });
 }
@@ -171,8 +179,8 @@ fn task_2_indexed_matmul_panics_on_wrong_row_count() {
 #[test]
 fn task_2_combine_matches_pytorch() {
     each("task_2_combine/", |case| {
-        let (outputs, weights) = (case.tensor("outputs"), numbers(&case.tensor("weights")));
-        let (tokens, width) = (number(case, "tokens"), outputs.shape()[1]);
+        let (outputs, weights) = (case.tensor("outputs"), case.numbers("weights"));
+        let (tokens, width) = (case.count("tokens"), outputs.shape()[1]);
         let mut out = vec![7.0; tokens * width];
         combine(&numbers(&outputs), &weights, &mut out);
         case.check("output", &tensor(&[tokens, width], out));

@@ -12,8 +12,8 @@ use super::{SINKS, each, flat, numbers};
 #[test]
 pub(crate) fn task_3_softmax_with_sink_matches_pytorch() {
     each("task_3_softmax/", |case| {
-        let mut scores = numbers(&case.tensor("scores"));
-        let sink = case.value("sink").as_f64().expect("a number") as f32;
+        let mut scores = case.numbers("scores");
+        let sink = case.scalar("sink") as f32;
         softmax_with_sink(&mut scores, sink);
         case.check("weights", &flat(&scores));
     });
@@ -79,7 +79,7 @@ fn task_3_begin_counts_the_sink_in_online_softmax() {
 fn task_3_attend_with_sinks_matches_transformers() {
     each("task_3_attend/", |case| {
         let [q, k, v] = ["q", "k", "v"].map(|name| case.tensor(name));
-        let sinks = numbers(&case.tensor("sinks"));
+        let sinks = case.numbers("sinks");
         let (heads, rows, d) = (q.shape()[0], q.shape()[1], q.shape()[2]);
         let (kv_heads, length) = (k.shape()[0], k.shape()[1]);
         let group = heads / kv_heads;

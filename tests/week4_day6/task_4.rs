@@ -6,7 +6,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
-use super::{WINDOWS, each, list, number, window};
+use super::{WINDOWS, each, window};
 
 const ONE_TOO_MANY: &str = "\n  diagnosis Your window has one position too many. Start it \
     `window - 1` positions before the row's own position.";
@@ -17,7 +17,8 @@ const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few. S
 pub(crate) fn task_4_visible_matches_transformers() {
     each("task_4_visible/", |case| {
         let window = window(case);
-        let expected = list(case, "starts").into_iter().zip(list(case, "ends"));
+        let expected =
+            case.read::<Vec<usize>>("starts").into_iter().zip(case.read::<Vec<usize>>("ends"));
         let found: Vec<_> = (0..expected.len()).map(|position| visible(position, window)).collect();
         // Whether all ranges begin as if the window had `window` positions.
         let like = |window: usize| {
@@ -46,9 +47,9 @@ pub(crate) fn task_4_visible_matches_transformers() {
 #[test]
 fn task_4_pages_out_counts_pages_no_later_row_sees() {
     each("task_4_pages/", |case| {
-        let (window, page) = (window(case), number(case, "page"));
+        let (window, page) = (window(case), case.count("page"));
         let shown = shown(window);
-        let out = list(case, "out");
+        let out = case.read::<Vec<usize>>("out");
         let found: Vec<usize> = (0..out.len()).map(|next| pages_out(next, window, page)).collect();
         let done = |next: usize| window.map_or(0, |window| next.saturating_sub(window)) / page;
         // If the window is already wrong, this diagnosis does not apply.
@@ -75,8 +76,8 @@ fn shown(window: Option<usize>) -> String {
 fn task_4_slide_releases_pages_outside_the_window() {
     resting_on(&[WINDOWS], || {
         each("task_4_pages/", |case| {
-            let (window, page) = (window(case), number(case, "page"));
-            let out = list(case, "out");
+            let (window, page) = (window(case), case.count("page"));
+            let out = case.read::<Vec<usize>>("out");
             let mut pool = BlockPool::new(out.len() / page + 2);
             let mut table = PageTable::new(window, page);
             let mut written = Vec::new();

@@ -28,7 +28,7 @@ use tiny_llm_harness::{
     messages::{assert_good, assert_refused},
 };
 
-use super::{GROUPS, ROUTES, SINKS, WINDOWS, number, plan};
+use super::{GROUPS, ROUTES, SINKS, WINDOWS, plan};
 
 const ALL: &[&tiny_llm_harness::check::Part] = &[ROUTES, GROUPS, SINKS, WINDOWS];
 
@@ -56,7 +56,7 @@ fn model(case: &Case, folder: &Path) -> Result<MixtureModel> {
     let packed = case.integers("file");
     let mut bytes: Vec<u8> =
         packed.iter().flat_map(|&n| (n as u64).to_le_bytes().into_iter().take(7)).collect();
-    bytes.truncate(number(case, "bytes"));
+    bytes.truncate(case.count("bytes"));
     if case.name().ends_with("gguf") {
         return load_gguf(&Gguf::parse(Bytes::from(bytes), case.name())?, 1 << 20);
     }

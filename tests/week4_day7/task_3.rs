@@ -184,7 +184,7 @@ pub(super) fn task_3_product_is_independent_of_the_chunk_size() {
     check::resting_on(&[INT8], || {
         let (file, fixtures) = (file(), fixtures());
         let case = fixtures.case("task_3_product/rows");
-        let x = values(&case.tensor("x"));
+        let x = case.numbers("x");
         let mut steps = vec![0; x.len()];
         let x = Activations::of(&x, &mut steps);
         let (rows, row) = (shape().intermediate, shape().row_bytes(Component::Gate));

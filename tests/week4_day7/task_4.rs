@@ -184,7 +184,7 @@ pub(super) fn task_4_mlp_is_independent_of_the_chunk_size() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
         let (file, fixtures, shape) = (file(), fixtures(), shape());
         let case = fixtures.case("task_4_mlp/inner");
-        let x = values(&case.tensor("x"));
+        let x = case.numbers("x");
         let mut steps = vec![0; x.len()];
         let x = Activations::of(&x, &mut steps);
         let parts = [Component::Gate, Component::Up, Component::Down];

@@ -152,12 +152,7 @@ fn task_5_greedy_text_matches_pytorch() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let (file, fixtures) = (file(), fixtures());
         let case = fixtures.case("task_5_generate/greedy");
-        let list = |value: &tiny_llm_harness::fixtures::Json| -> Vec<u32> {
-            let list = value.as_array().expect("a list").iter();
-            list.map(|id| id.as_u64().expect("a token") as u32).collect()
-        };
-        let best: Vec<Vec<u32>> =
-            case.value("best").as_array().expect("a list").iter().map(list).collect();
+        let best: Vec<Vec<u32>> = case.read("best");
         let mut memory = Memory::<40_000>::new();
         let ledger = Ledger::default();
         let arena = Arena::new(&mut memory.0, &ledger);
@@ -165,7 +160,7 @@ fn task_5_greedy_text_matches_pytorch() {
         let mut engine = Engine::new(open(&file), arena, options)
             .expect("Engine::new must succeed: there is room");
         let (mut tokens, mut logits) = (Vec::new(), Vec::new());
-        let mut next = list(case.value("prompt")).into_iter();
+        let mut next = case.read::<Vec<u32>>("prompt").into_iter();
         let steps = next.len() - 1 + best.len();
         let mut token = next.next();
         for _ in 0..steps {
