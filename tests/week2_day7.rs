@@ -4,7 +4,6 @@
 //! Expected values: `python-ref/oracle/week2_day7.py`.
 
 use half::f16;
-use std::ops::Range;
 use tiny_llm::week2::{
     cache::{Cells, Run},
     streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
@@ -104,48 +103,58 @@ fn check_every_absorb() {
         .for_each(check_absorb);
 }
 
-/// Keys and values of a case, in the form in which a cache stores them.
+fn drawn(seed: u64, n: usize) -> Vec<f32> {
+    values(&random(seed, &[n]))
+}
+
+/// Keys and values `[n, D]` of the positions from `start` on, as a cache returns them: in runs.
 struct Stored {
-    keys: (Vec<f32>, Vec<f16>),
-    values: (Vec<f32>, Vec<f16>),
-    half: bool,
-    runs: Vec<usize>,
+    keys: Vec<f32>,
+    values: Vec<f32>,
+    halves: Option<[Vec<f16>; 2]>,
     dim: usize,
+    start: usize,
+    lengths: Vec<usize>,
 }
 
 impl Stored {
     fn of(case: &Case) -> Self {
-        let both = |name: &str| {
-            let x = case.numbers(name);
-            let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
-            (x, halves)
-        };
-        Self {
-            keys: both("keys"),
-            values: both("values"),
-            half: case.read("half"),
-            runs: case.read("runs"),
-            dim: case.tensor("keys").shape()[1],
-        }
+        let (keys, values) = (case.numbers("keys"), case.numbers("values"));
+        let (dim, lengths) = (case.tensor("keys").shape()[1], case.read("runs"));
+        Self { keys, values, halves: None, dim, start: 0, lengths }.rounded(case.read("half"))
+    }
+
+    fn drawn(seed: u64, dim: usize, start: usize, lengths: &[usize], half: bool) -> Self {
+        let n = lengths.iter().sum::<usize>() * dim;
+        let (keys, values, lengths) = (drawn(seed, n), drawn(seed + 1, n), lengths.to_vec());
+        Self { keys, values, halves: None, dim, start, lengths }.rounded(half)
+    }
+
+    /// Rounds all numbers to f16 if `half` is set.
+    fn rounded(mut self, half: bool) -> Self {
+        self.halves = half.then(|| {
+            [&mut self.keys, &mut self.values].map(|x| {
+                let halves: Vec<f16> = x.iter().map(|&x| f16::from_f32(x)).collect();
+                x.iter_mut().zip(&halves).for_each(|(x, half)| *x = half.to_f32());
+                halves
+            })
+        });
+        self
     }
 
     fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        let mut start = 0;
-        self.runs.iter().map(move |&len| {
-            let range = start * self.dim..(start + len) * self.dim;
-            start += len;
-            Run {
-                start: start - len,
-                len,
-                keys: cells(&self.keys, range.clone(), self.half),
-                values: cells(&self.values, range, self.half),
-            }
+        let mut at = 0;
+        self.lengths.iter().map(move |&len| {
+            let range = at * self.dim..(at + len) * self.dim;
+            let start = self.start + at;
+            at += len;
+            let [keys, values] = match &self.halves {
+                Some([k, v]) => [Cells::F16(&k[range.clone()]), Cells::F16(&v[range])],
+                None => [Cells::F32(&self.keys[range.clone()]), Cells::F32(&self.values[range])],
+            };
+            Run { start, len, keys, values }
         })
     }
-}
-
-fn cells(numbers: &(Vec<f32>, Vec<f16>), range: Range<usize>, half: bool) -> Cells<'_> {
-    if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
 }
 
 /// The contents of the output before the call, which must not matter. They are NaN, because the

@@ -2,21 +2,13 @@
 
 use std::ops::Range;
 
-use half::f16;
 use tiny_llm::week2::{
     cache::{Cells, Run},
     streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
 };
-use tiny_llm_harness::{
-    check::{assert_accepts, resting_on},
-    fixtures::random,
-};
+use tiny_llm_harness::check::{assert_accepts, resting_on};
 
-use super::{ABSORB, BEFORE, by_definition::by_definition};
-
-fn drawn(seed: u64, n: usize) -> Vec<f32> {
-    random(seed, &[n]).iter().copied().collect()
-}
+use super::{ABSORB, BEFORE, Stored, by_definition::by_definition, drawn};
 
 // Task 1
 
@@ -74,45 +66,7 @@ fn task_1_absorb_random_pieces() {
 
 // Tasks 2 and 3
 
-/// Random keys and values `[n, D]` of the positions from `start` on, as a cache returns them.
-struct Drawn {
-    keys: Vec<f32>,
-    values: Vec<f32>,
-    halves: Option<(Vec<f16>, Vec<f16>)>,
-    dim: usize,
-    start: usize,
-    lengths: Vec<usize>,
-}
-
-impl Drawn {
-    fn new(seed: u64, dim: usize, start: usize, lengths: &[usize], half: bool) -> Self {
-        let n: usize = lengths.iter().sum();
-        let (mut keys, mut values) = (drawn(seed, n * dim), drawn(seed + 1, n * dim));
-        let halves = half.then(|| {
-            let [k, v] = [&mut keys, &mut values].map(|x| {
-                let halves: Vec<f16> = x.iter().map(|&x| f16::from_f32(x)).collect();
-                x.iter_mut().zip(&halves).for_each(|(x, half)| *x = half.to_f32());
-                halves
-            });
-            (k, v)
-        });
-        Self { keys, values, halves, dim, start, lengths: lengths.to_vec() }
-    }
-
-    fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        let mut at = 0;
-        self.lengths.iter().map(move |&len| {
-            let range = at * self.dim..(at + len) * self.dim;
-            let start = self.start + at;
-            at += len;
-            let [keys, values] = match &self.halves {
-                Some((k, v)) => [Cells::F16(&k[range.clone()]), Cells::F16(&v[range])],
-                None => [Cells::F32(&self.keys[range.clone()]), Cells::F32(&self.values[range])],
-            };
-            Run { start, len, keys, values }
-        })
-    }
-
+impl Stored {
     fn said(&self) -> String {
         let half = if self.halves.is_some() { "f16" } else { "f32" };
         format!(
@@ -169,7 +123,7 @@ fn task_2_attend_streaming_with_various_shapes_and_runs() {
     resting_on(&[ABSORB], || {
         for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
             let heads = [4, 1, 16, 3, 7][seed % 5];
-            let stored = Drawn::new(40 * seed as u64, dim, start, lengths, seed % 3 == 1);
+            let stored = Stored::drawn(40 * seed as u64, dim, start, lengths, seed % 3 == 1);
             let q = drawn(40 * seed as u64 + 7, heads * dim);
             let scale = [1.0, 0.5, 0.0, -0.125][seed % 4] / (dim as f32).sqrt();
             let mut out = vec![BEFORE; heads * dim];
@@ -190,7 +144,7 @@ fn task_3_attend_block_with_random_visible_ranges() {
     resting_on(&[ABSORB], || {
         for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
             let n: usize = lengths.iter().sum();
-            let stored = Drawn::new(50 * seed as u64, dim, start, lengths, seed % 3 == 2);
+            let stored = Stored::drawn(50 * seed as u64, dim, start, lengths, seed % 3 == 2);
             // The first query sees the last positions, and the last query the first ones. Those
             // between are random.
             let mut visible = vec![n / 2..n, n - 1..n, 0..n];

@@ -1,19 +1,14 @@
 //! Week 2, day 7, task 2.
 
-use half::f16;
-use tiny_llm::week2::{
-    cache::{Cells, Run},
-    streaming::attend_streaming,
-};
+use tiny_llm::week2::streaming::attend_streaming;
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
     allocations::count,
     check::{assert_accepts, assert_panics, resting_on},
-    fixtures::random,
 };
 
 use super::{
-    ABSORB, BEFORE, OnePosition, Stored, cells, check_every_position, fixtures, values,
+    ABSORB, BEFORE, OnePosition, Stored, check_every_position, drawn, fixtures, values,
     whatever_was_there,
 };
 
@@ -83,27 +78,10 @@ fn task_2_attend_streaming_with_large_scores() {
 #[test]
 fn task_2_attend_streaming_allocates_nothing() {
     for (heads, dim, len, half) in [(4, 64, 2000, false), (16, 6, 70, true), (1, 256, 33, true)] {
-        let numbers = |seed| {
-            let x = values(&random(seed, &[len * dim]));
-            let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
-            (x, halves)
-        };
-        let (k, v) = (numbers(2), numbers(3));
-        let q = values(&random(1, &[heads * dim]));
+        let stored = Stored::drawn(2, dim, 0, &[32, len - 32], half);
+        let q = drawn(1, heads * dim);
         let mut out = vec![0.0; heads * dim];
-        let mut run = || {
-            let part = |start: usize, len: usize| {
-                let range = start * dim..(start + len) * dim;
-                Run {
-                    start,
-                    len,
-                    keys: cells(&k, range.clone(), half),
-                    values: cells(&v, range, half),
-                }
-            };
-            let runs = [part(0, 32), part(32, len - 32)].into_iter();
-            attend_streaming(&q, runs, dim, 0.125, &mut out);
-        };
+        let mut run = || attend_streaming(&q, stored.runs(), dim, 0.125, &mut out);
         run();
         let (allocations, ()) = count(&mut run);
         assert!(
