@@ -49,29 +49,6 @@ fn ones() -> Vec<u8> {
     [[0x00, 0x3c].as_slice(), &[0x99; 16]].concat().repeat(64)
 }
 
-/// Checks activations that contain one block of 32 zeros. The scale of this block must not matter.
-#[track_caller]
-fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
-    let values: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
-    for zero in 0..2 * SUPER_BLOCK / BLOCK {
-        let mut values = values.clone();
-        values[zero * BLOCK..][..BLOCK].fill(0.0);
-        let scales = |of_zeros: f32| {
-            let mut scales = vec![0.5; 2 * SUPER_BLOCK / BLOCK];
-            scales[zero] = of_zeros;
-            scales
-        };
-        let (found, expected) =
-            (dot(&super_blocks(&values, &scales(0.0))), dot(&super_blocks(&values, &scales(0.5))));
-        assert!(
-            (found - expected).abs() <= 1e-6 * expected.abs(),
-            "{name} with two super-blocks of activations, where block {zero} of 32 is all 0: found \
-             {found} with scale 0 for this block, but {expected} with scale 0.5: the scale of a \
-             zero block must not matter, and the other blocks count"
-        );
-    }
-}
-
 /// Unpacks the Q8_0 blocks in `bytes` to `row`.
 fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
     row.fill(Unpacked::default());
