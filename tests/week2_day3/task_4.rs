@@ -89,13 +89,6 @@ fn task_4_rms_error_edge_cases() {
 }
 
 #[test]
-fn task_4_rms_error_panics_on_unequal_or_empty_rows() {
-    check_rms(&fixtures());
-    assert_panics("rms_error of 3 and 2 weights", || rms_error(&[1.0; 3], &[1.0; 2]));
-    assert_panics("rms_error of no weights", || rms_error(&[], &[]));
-}
-
-#[test]
 fn task_4_relative_error() {
     check_errors(&fixtures());
 }
@@ -114,36 +107,6 @@ fn task_4_relative_error_of_zeros() {
         "relative_error of zeros that come back as ones: found {found}, expected infinity, because \
          it is divided by 0"
     );
-}
-
-#[test]
-fn task_4_relative_error_panics_on_unequal_or_empty_rows() {
-    check_errors(&fixtures());
-    assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
-    assert_panics("relative_error of [1] and [1, 2]", || relative_error(&[1.0], &[1.0, 2.0]));
-    assert_panics("relative_error of two zeros and one zero", || relative_error(&[0.0; 2], &[0.0]));
-    assert_panics("relative_error of no weights", || relative_error(&[], &[]));
-}
-
-#[test]
-fn task_4_round_trip_error_panics_on_partial_blocks() {
-    check_errors(&fixtures());
-    for (tensor_type, n) in [
-        (TensorType::Q8_0, 33),
-        (TensorType::Q8_0, 20),
-        (TensorType::Q4_0, 40),
-        (TensorType::Q5_0, 63),
-        (TensorType::Q4_K, 300),
-        (TensorType::Q6_K, 32),
-    ] {
-        let x: Vec<f32> = (0..n).map(|i| i as f32 - 9.5).collect();
-        assert_panics(
-            &format!(
-                "round_trip_error of {n} weights in {tensor_type}, which are not whole blocks"
-            ),
-            || round_trip_error(tensor_type, &x),
-        );
-    }
 }
 
 #[test]
@@ -190,8 +153,7 @@ fn task_4_round_trip_error_of_embedded_model() {
     let fixtures = fixtures();
     check_errors(&fixtures);
     let case = fixtures.case("task_4_model/down_proj");
-    let name = case.read::<String>("tensor");
-    let shape: Vec<usize> = case.read("shape");
+    let (name, shape): (String, Vec<usize>) = (case.read("tensor"), case.read("shape"));
     let checkpoint =
         Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story"))
             .expect("the embedded model");
@@ -216,9 +178,6 @@ fn task_4_round_trip_error_of_embedded_model() {
 fn task_4_provided_formats() {
     let fixtures = fixtures();
     check_errors(&fixtures);
-    let bytes = |case: &Case, name: &str| -> Vec<u8> {
-        case.integers(name).iter().map(|&byte| byte as u8).collect()
-    };
     let format = |case: &str| -> TensorType {
         case.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a type")
     };
@@ -226,7 +185,7 @@ fn task_4_provided_formats() {
         let (case, tensor_type) = (fixtures.case(&name), format(&name));
         let expected = case.tensor("weights");
         let mut out = vec![f32::NAN; expected.len()];
-        dequantize_row(tensor_type, &bytes(&case, "blocks"), &mut out);
+        dequantize_row(tensor_type, &case.bytes("blocks"), &mut out);
         for (i, (found, expected)) in out.iter().zip(&expected).enumerate() {
             assert_eq!(
                 found.to_bits(),
@@ -237,7 +196,7 @@ fn task_4_provided_formats() {
     }
     for name in fixtures.cases("task_4_provided_written/") {
         let (case, tensor_type) = (fixtures.case(&name), format(&name));
-        let (x, expected) = (case.tensor("x"), bytes(&case, "bytes"));
+        let (x, expected) = (case.tensor("x"), case.bytes("bytes"));
         let mut out = vec![0; expected.len()];
         quantize_row(tensor_type, x.as_slice().expect("in one piece"), &mut out);
         assert_eq!(out, expected, "bytes of a row in {tensor_type}");
