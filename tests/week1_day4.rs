@@ -12,7 +12,7 @@ use tiny_llm_formats::{
 use tiny_llm_harness::{
     check::{
         assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_close_because,
-        assert_panics, compare, resting_on,
+        compare, resting_on,
     },
     fixtures::{Case, Fixtures, random},
 };
@@ -88,17 +88,6 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
 }
 
 #[test]
-fn task_1_rms_norm_panics_on_width_mismatch() {
-    for width in [1, 4, 16] {
-        let norm = RmsNorm { weight: random(52, &[width]), eps: 1e-6 };
-        let arguments = format!(
-            "RmsNorm of x [2, 8] with a weight [{width}], whose width differs from that of x"
-        );
-        assert_panics(&arguments, || norm.forward(&random(53, &[2, 8])));
-    }
-}
-
-#[test]
 fn task_1_rms_norm_in_any_layout() {
     let norm = RmsNorm { weight: random(55, &[8]), eps: 1e-6 };
     // A sum of eight squares in any order, of numbers up to 2. The results are below 8.
@@ -153,16 +142,6 @@ fn task_1_rms_norm_is_accurate_for_large_inputs() {
             }
         }
     }
-}
-
-#[test]
-fn task_1_rms_norm_of_row_with_nan_is_all_nan() {
-    let norm = RmsNorm { weight: Tensor::ones(IxDyn(&[3])), eps: 1e-6 };
-    let y = norm.forward(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
-    assert!(
-        y.iter().all(|y| y.is_nan()),
-        "RmsNorm of a row with a NaN: found {y}, expected only NaN, because the mean square is NaN"
-    );
 }
 
 // Task 2: SiLU
@@ -338,26 +317,6 @@ fn task_3_swiglu_in_any_layout() {
             SwiGlu { down_proj: down_proj.clone(), ..mlp.clone() }.forward(&x)
         });
     });
-}
-
-#[test]
-fn task_3_swiglu_does_not_clamp_large_values() {
-    let of_one = |x: f32| tensor(&[1, 1], vec![x]);
-    for (gate, up, down) in [(100.0, 8.0, 2.0), (64.0, -100.0, 0.5), (1000.0, 2000.0, -1.0)] {
-        let mlp = SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
-        resting_on(&[parts::SOFTMAX, parts::SILU], || {
-            let found = mlp.forward(&of_one(1.0));
-            // Without diagnosis: for one number many mistakes give the same result. σ(64) is 1 in
-            // f32.
-            assert_close_because(
-                &format!("SwiGlu of x = 1 with the weights gate {gate}, up {up} and down {down}"),
-                &found,
-                &of_one(gate * up * down),
-                0.0,
-                &format!("silu(gate) is {gate} here, and gate · up must not be limited"),
-            );
-        });
-    }
 }
 
 /// Random inputs for each grading. `cargo course grade` compares the answers in another process.

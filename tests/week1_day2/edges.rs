@@ -30,10 +30,12 @@ fn task_1_inverse_frequencies_edge_cases() {
             "{what}: found {found:?}, expected {expected:?}, base^(−2i/D)"
         );
     }
-    for odd in [1, 3, 127] {
-        assert_panics(&format!("inverse_frequencies({odd}, 10000), an odd head size"), || {
-            inverse_frequencies(odd, 10_000.0)
-        });
+    for odd in [1, 3, 7, 127] {
+        let what = format!(
+            "inverse_frequencies({odd}, 10000): head size {odd} is odd, so one element has no \
+             partner"
+        );
+        assert_panics(&what, || inverse_frequencies(odd, 10_000.0));
     }
 }
 
@@ -87,7 +89,7 @@ fn check_the_end_of_the_tables(form: Form) {
     for (length, offset) in [(1, 5), (6, 0), (2, 4), (1, usize::MAX), (3, usize::MAX - 1)] {
         let x = random(71, &[2, length, 8]);
         let what = format!(
-            "{}: {length} rows at offset {offset}, with tables for positions 0 to 4",
+            "{}: {length} rows at offset {offset}, but the tables end at position 4",
             form.name
         );
         assert_panics(&what, || (form.rope)(&x, &tables, offset));
@@ -180,9 +182,9 @@ fn task_4_rope_at_positions_in_any_order_within_tables() {
                 || rope_at_positions(&x, &tables, &positions, form),
             );
         }
-        for shape in [(1, 4), (2, 1), (4, 2), (2, 5), (2, 3), (1, 8), (3, 4)] {
+        for shape in [[1, 4], [2, 1], [4, 2], [2, 5], [2, 3], [1, 8], [3, 4]] {
             let what = format!(
-                "{form:?} of x [2, 3, 4, 8] with positions {shape:?}, which are not [B, L] = [2, 4]"
+                "{form:?} of x [2, 3, 4, 8] with positions {shape:?}, which are not [B, L]"
             );
             assert_panics(&what, || rope_at_positions(&x, &tables, &Array2::zeros(shape), form));
         }

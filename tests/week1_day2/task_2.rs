@@ -5,7 +5,7 @@ use tiny_llm::week1::rope::rope_interleaved;
 use super::{
     Form, check_an_offset_is_a_shift, check_any_layout, check_any_shape, check_every_pair_turns,
     check_form, check_pairs_keep_their_length, check_position_0_is_the_identity,
-    check_scores_depend_on_the_distance, check_short_tables_are_refused,
+    check_scores_depend_on_the_distance,
 };
 
 const INTERLEAVED: Form = Form { name: "rope_interleaved", rope: rope_interleaved };
@@ -63,9 +63,4 @@ fn task_2_interleaved_with_any_leading_axes_or_no_rows() {
 #[test]
 fn task_2_interleaved_in_any_layout() {
     check_any_layout(INTERLEAVED);
-}
-
-#[test]
-fn task_2_interleaved_panics_if_tables_are_too_short() {
-    check_short_tables_are_refused(INTERLEAVED);
 }

@@ -5,7 +5,7 @@ use tiny_llm::week1::rope::rope_half_split;
 use super::{
     Form, check_an_offset_is_a_shift, check_any_layout, check_any_shape, check_every_pair_turns,
     check_form, check_pairs_keep_their_length, check_position_0_is_the_identity,
-    check_scores_depend_on_the_distance, check_short_tables_are_refused,
+    check_scores_depend_on_the_distance,
 };
 
 const HALF_SPLIT: Form = Form { name: "rope_half_split", rope: rope_half_split };
@@ -63,9 +63,4 @@ fn task_3_half_split_offset_shifts_positions() {
 #[test]
 fn task_3_half_split_in_any_layout() {
     check_any_layout(HALF_SPLIT);
-}
-
-#[test]
-fn task_3_half_split_panics_if_tables_are_too_short() {
-    check_short_tables_are_refused(HALF_SPLIT);
 }

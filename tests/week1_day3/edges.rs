@@ -102,7 +102,7 @@ fn task_1_grouped_attention_with_distinct_q_k_v_of_equal_shape() {
 
 #[test]
 fn task_1_grouped_attention_panics_if_h_q_is_not_multiple_of_h() {
-    for (h_q, h) in [(2, 4), (3, 2), (7, 3), (4, 8)] {
+    for (h_q, h) in [(5, 2), (1, 2), (2, 4), (3, 2), (7, 3), (4, 8)] {
         let (q, k) = (random(85, &[1, h_q, 2, 4]), random(86, &[1, h, 3, 4]));
         assert_panics(
             &format!(

@@ -77,11 +77,14 @@ fn task_1_rms_norm_normalises_rows_independently() {
         1e-5,
         "the root of the mean square is |x|, so the result is 3 times the sign of x",
     );
-    for (shape, width) in [(vec![2, 1], 3), (vec![3, 3, 2], 3), (vec![0, 4], 3)] {
+    for (shape, width) in
+        [(&[2, 8][..], 1), (&[2, 8], 4), (&[2, 8], 16), (&[2, 1], 3), (&[3, 3, 2], 3), (&[0, 4], 3)]
+    {
         let norm = RmsNorm { weight: random(103, &[width]), eps: 1e-6 };
-        assert_panics(&format!("RmsNorm of x {shape:?} with a weight [{width}]"), || {
-            norm.forward(&Tensor::ones(&shape[..]))
-        });
+        let what = format!(
+            "RmsNorm of x {shape:?} with a weight [{width}], whose width differs from that of x"
+        );
+        assert_panics(&what, || norm.forward(&Tensor::ones(shape)));
     }
 }
 
@@ -122,9 +125,15 @@ fn task_2_silu_edge_cases() {
 fn task_3_swiglu_applies_silu_only_to_the_gate() {
     let of_one = |x: f32| tensor(&[1, 1], vec![x]);
     // silu(−100) is negligible compared with 100, so the gate's sign decides.
-    for (gate, up, expected) in
-        [(100.0, -3.0, -300.0), (-100.0, 3.0, 0.0), (100.0, 0.0, 0.0), (200.0, 200.0, 40_000.0)]
-    {
+    for (gate, up, expected) in [
+        (100.0, -3.0, -300.0),
+        (-100.0, 3.0, 0.0),
+        (100.0, 0.0, 0.0),
+        (100.0, 8.0, 800.0),
+        (64.0, -100.0, -6400.0),
+        (200.0, 200.0, 40_000.0),
+        (1000.0, 2000.0, 2e6),
+    ] {
         for down in [1.0, -0.5] {
             let mlp =
                 SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
@@ -136,7 +145,8 @@ fn task_3_swiglu_applies_silu_only_to_the_gate() {
                     &mlp.forward(&of_one(1.0)),
                     &of_one(expected * down),
                     1e-30,
-                    "down · (silu(gate · x) · (up · x)): apply silu only to the gate",
+                    "down · (silu(gate · x) · (up · x)): apply silu only to the gate, and limit no \
+                     product",
                 );
             });
         }
