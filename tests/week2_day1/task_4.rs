@@ -213,28 +213,4 @@ fn task_4_feed_works_after_an_error() {
         (8, &tokens[..]),
         "after a ninth token was refused: (positions in the cache, the session's tokens)"
     );
-    // Any chunk size. 0 counts as 1.
-    for (chunk, kept) in [(0, 3), (1, 3), (2, 2), (3, 3), (4, 0), (64, 0)] {
-        session.clear();
-        let call = format!("feed of three valid tokens and an invalid one, in chunks of {chunk}");
-        let bad = [tokens[0], tokens[1], tokens[2], 37];
-        let refused = check::assert_refuses(&call, || session.feed(&bad, chunk).is_err());
-        assert_eq!(
-            (refused, session.cache().len(0), session.tokens()),
-            (true, kept, &tokens[..kept]),
-            "{call} (0 counts as 1): (is an error, positions in the cache, the session's tokens), \
-             which must end before the chunk with the invalid token"
-        );
-        let call = format!("{call}, then the remaining valid tokens");
-        feed(&mut session, &tokens[kept..], 3, &case, "logits_a", 7, &call);
-    }
-    session.clear();
-    let nine = [&tokens[..], &[1]].concat();
-    let refused = session.feed(&nine, 8).is_err();
-    assert_eq!(
-        (refused, session.cache().len(0), session.tokens()),
-        (true, 8, &tokens[..]),
-        "feed of nine tokens in chunks of eight, in a context of 8: (is an error, positions in the \
-         cache, the session's tokens)"
-    );
 }

@@ -171,7 +171,7 @@ fn task_4_generate_keeps_only_the_shared_prefix() {
 }
 
 #[test]
-fn task_4_generate_error_does_not_swap_the_lengths() {
+fn task_4_generate_error_names_the_lengths() {
     let case = fixtures().case("task_3_model/llama");
     let mut session = session(&case, 16);
     for (length, context) in [(5, 4), (9, 3), (13, 12), (1, 0)] {
@@ -184,6 +184,11 @@ fn task_4_generate_error_does_not_swap_the_lengths() {
         let Err(error) = found else {
             panic!("{call}: returned no error, but this must be an error")
         };
-        assert_not_exchanged(&call, &error.to_string(), [("prompt", length), ("context", context)]);
+        let error = error.to_string();
+        assert!(
+            [length, context].iter().all(|number| error.contains(&number.to_string())),
+            "{call}: the error must name both numbers, but it is {error:?}"
+        );
+        assert_not_exchanged(&call, &error, [("prompt", length), ("context", context)]);
     }
 }
