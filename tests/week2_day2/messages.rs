@@ -14,6 +14,7 @@ use tiny_llm_harness::messages::assert_tells;
 
 use super::{
     FILE, assert_says, calmly, entry, metadata,
+    task_1::header,
     task_3::{info, table_entry},
 };
 
@@ -108,15 +109,9 @@ fn task_1_count_error_names_how_many_items_fit() {
     }
 }
 
-/// Returns a header with these fields, followed by 600 more bytes.
-fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
-    [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
-        .concat()
-}
-
 #[test]
 fn task_1_header_error_names_found_and_expected() {
-    for magic in [b"PK\x03\x04", b"GGML", b"gguf", b"FUGG"] {
+    for magic in [b"PK\x03\x04", b"GGML", b"gguf", b"GGUf", b"gGUF", b"GGUX", b"FUGG"] {
         let name = magic.escape_ascii().to_string();
         let what = format!("a file that begins with {name:?}");
         let letters: String = name.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -251,8 +246,8 @@ fn task_2_read_metadata_error_names_the_key() {
 #[test]
 fn task_3_read_tensor_keeps_names_unchanged() {
     let long = "blk.0.".repeat(40);
-    for name in [long.as_str(), "a\nb", "\"quoted\"", "back\\slash", "\t", "a\u{0}b", " ü 🙂 ", "'"]
-    {
+    let others = ["", "Blk.0.ATTN_Q.Weight", "a\nb", "\"quoted\"", "back\\slash"];
+    for name in others.into_iter().chain([&*long, "\t", "a\u{0}b", " ü 🙂 ", "'"]) {
         let what = format!("a tensor called {:?}", shown(name));
         let bytes = table_entry(name, &[32], 0, 64);
         let found = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), 0))
@@ -273,11 +268,11 @@ fn task_3_read_tensor_error_names_found_and_expected() {
     let cases: [Bad; 7] = [
         ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["5"], &["1", "4"]),
         ("no axes", table_entry("a.weight", &[], 0, 0), &["0"], &["1", "4"]),
-        ("type 31", table_entry("a.weight", &[32], 31, 0), &["31"], &[]),
+        ("type 31, which is no longer used", table_entry("a.weight", &[32], 31, 0), &["31"], &[]),
         ("type 23", table_entry("a.weight", &[256], 23, 0), &["23"], &[]),
         ("a row of 48 in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["48"], &["32"]),
         (
-            "a row of 32 in blocks of 256",
+            "eight rows of 32 weights in blocks of 256",
             table_entry("a.weight", &[32, 8], 12, 0),
             &["32"],
             &["256"],
