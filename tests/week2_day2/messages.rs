@@ -270,13 +270,13 @@ fn task_3_read_tensor_error_names_found_and_expected() {
         ("no axes", table_entry("a.weight", &[], 0, 0), &["0"], &["1", "4"]),
         ("type 31, which is no longer used", table_entry("a.weight", &[32], 31, 0), &["31"], &[]),
         ("type 23", table_entry("a.weight", &[256], 23, 0), &["23"], &[]),
-        ("a row of 48 in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["48"], &["32"]),
         (
             "eight rows of 32 weights in blocks of 256",
             table_entry("a.weight", &[32, 8], 12, 0),
             &["32"],
             &["256"],
         ),
+        ("a row of 48 in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["48"], &["32"]),
         (
             "the file ends inside the offset",
             table_entry("a.weight", &[32], 0, 0)[..35].to_vec(),
