@@ -209,14 +209,7 @@ fn model(case: &Case, layout: RopeLayout) -> Model {
 }
 
 fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheType) -> DenseCache {
-    let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(&model.config, sequences, capacity);
     let mut cache = DenseCache::new(shape, cache_type);
     // Leftovers of an older text. The cache's length is 0, so nothing may read them.
     for (layer, sequence) in

@@ -230,17 +230,6 @@ fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-fn shape_of(model: &Model, sequences: usize) -> CacheShape {
-    let c = &model.config;
-    CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity: 128,
-        head_dim: c.head_dim,
-    }
-}
-
 /// Returns four requests for 60 sampled tokens each, with 80, 93, 70 and 65 positions in total.
 fn requests() -> Vec<Request> {
     let prompt = |i: usize, n: usize| (0..n).map(|p| ((p * 7 + i * 13) % 50) as u32).collect();

@@ -120,12 +120,6 @@ fn model(case: &Case, matrix: impl Fn(&str, usize, usize, &[f32]) -> Matrix) -> 
 
 fn cache_of(model: &Model, sequences: usize) -> DenseCache {
     let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity: c.max_positions,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(c, sequences, c.max_positions);
     DenseCache::new(shape, CacheType::F16)
 }

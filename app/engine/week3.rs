@@ -208,7 +208,7 @@ pub(crate) fn open(
         });
     }
     let position_bytes = cache_bytes(config, 1, 1, cache_type).unwrap_or(0) as u64;
-    let shape = shape(config, options.max_batch, context);
+    let shape = CacheShape::of(config, options.max_batch, context);
     let ahead = options.draft.as_ref().map(|draft| {
         let proposer = proposer(draft, config, &plan, options.max_batch, cache_type)?;
         anyhow::Ok(Ahead::new(proposer, options.max_batch, drafts::MOST, Pricing::Measured))
@@ -281,16 +281,6 @@ fn record() {
     let mut record = Record::new(Moment::default());
     record.token(Moment { steps: 1, rows: 1 });
     let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
-}
-
-fn shape(c: &ModelConfig, sequences: usize, capacity: usize) -> CacheShape {
-    CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity,
-        head_dim: c.head_dim,
-    }
 }
 
 /// Returns the size of a cache in bytes.

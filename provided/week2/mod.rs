@@ -27,6 +27,8 @@ pub(crate) mod q8_store;
 pub mod rope;
 #[path = "kv_cache/rows.rs"]
 pub mod rows;
+#[path = "kv_cache/shape.rs"]
+mod shape;
 
 // Day 2: reading files.
 #[path = "gguf/bandwidth.rs"]

@@ -139,14 +139,7 @@ struct Engines<'a> {
 
 impl<'a> Engines<'a> {
     fn new(model: &'a Model, plan: Plan) -> Self {
-        let c = &model.config;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: 1,
-            kv_heads: c.n_kv_heads,
-            capacity: CONTEXT,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(&model.config, 1, CONTEXT);
         Self {
             model,
             plan,

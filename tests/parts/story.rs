@@ -18,13 +18,7 @@ pub(crate) fn story() -> Model {
 /// Returns an empty cache for one sequence.
 pub(crate) fn cache_for(model: &Model) -> DenseCache {
     let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences: 1,
-        kv_heads: c.n_kv_heads,
-        capacity: c.max_positions,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(c, 1, c.max_positions);
     DenseCache::new(shape, CacheType::F16)
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tiny_llm::{
     week2::{
-        cache::{CacheType, Cells, DenseCache, KvCache, Run},
+        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
         kernels::vector::TILE,
         model::{Model, Workspace},
         plan::Plan,
@@ -16,7 +16,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, rest
 
 use super::{
     Draws, POOL, SHAPE, append, cache, check_script, holds, model, number, numbers, pages, plan,
-    row, shape_of, values,
+    row, values,
 };
 
 #[test]
@@ -319,7 +319,7 @@ pub(super) fn task_2_logits_match_the_dense_cache() {
         let logits = |rows: &Vec<Row>| model.forward(rows, &mut cache, plan, &mut work).to_vec();
         passes.iter().flat_map(logits).collect()
     }
-    let shape = shape_of(&model, 2);
+    let shape = CacheShape::of(&model.config, 2, 128);
     let expected = run(&model, &plan, &passes, DenseCache::new(shape, CacheType::F16));
     for page_len in [TILE, 2 * TILE] {
         let call = format!("two texts of 72 and 66 tokens over pages of {page_len}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tiny_llm::{
     week2::{
-        cache::{CacheType, DenseCache},
+        cache::{CacheShape, CacheType, DenseCache},
         kernels::vector::TILE,
     },
     week3::{
@@ -17,7 +17,7 @@ use tiny_llm::{
 use tiny_llm_harness::check::{Part, assert_accepts, assert_answer, resting_on};
 
 use super::{
-    POOL, model, plan, requests, run, run_with, shape_of,
+    POOL, model, plan, requests, run, run_with,
     task_2::{
         task_2_logits_match_the_dense_cache, task_2_reserve_allocates_only_missing_pages,
         task_2_truncate_at_page_boundary, task_2_truncated_pages_are_reused,
@@ -41,7 +41,7 @@ fn task_4_preemption_does_not_change_answers() {
 
 fn over_few_pages() {
     let model = model();
-    let shape = shape_of(&model, 4);
+    let shape = CacheShape::of(&model.config, 4, 128);
     let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
     let rows = expected.rows;
     for count in [11, 8, 6, 4, 3] {
@@ -84,7 +84,7 @@ fn task_4_preemption_under_a_budget() {
 
 fn under_a_budget() {
     let model = model();
-    let shape = shape_of(&model, 4);
+    let shape = CacheShape::of(&model.config, 4, 128);
     let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
     for (count, budget) in [(8, 24), (6, 5), (4, 24), (4, 5), (3, 2)] {
         let what =
@@ -130,7 +130,7 @@ fn under_a_budget() {
 fn task_4_cancel_after_preemption() {
     resting_on(&[POOL, CACHE], || {
         let model = model();
-        let cache = PagedCache::new(shape_of(&model, 4), TILE, 4, CacheType::F16);
+        let cache = PagedCache::new(CacheShape::of(&model.config, 4, 128), TILE, 4, CacheType::F16);
         let options = EngineOptions::default();
         let bytes = Box::new(|_| Vec::new());
         let mut engine = Engine::new(model, Arc::new(plan()), cache, options, bytes);

@@ -6,7 +6,6 @@ use tiny_llm::{
     week2::{
         attention::attend,
         cache::{CacheShape, CacheType, DenseCache, KvCache},
-        model::Model,
         rows::{Queries, Row},
         streaming::OnlineSoftmax,
     },
@@ -175,18 +174,12 @@ fn task_3_attention_with_rising_scores() {
     check_attend("rising");
 }
 
-fn shape_of(model: &Model, sequences: usize) -> CacheShape {
-    let c = &model.config;
-    let (layers, kv_heads, head_dim) = (c.n_layers, c.n_kv_heads, c.head_dim);
-    CacheShape { layers, sequences, kv_heads, capacity: 384, head_dim }
-}
-
 /// The logits are the same with any cache, shared or unshared pages, and one thread or several.
 #[test]
 fn task_3_logits_are_independent_of_cache_and_threads() {
     resting_on(&[READ, WALK], || {
         let model = model();
-        let shape = shape_of(&model, 2);
+        let shape = CacheShape::of(&model.config, 2, 384);
         let dense = || InParts::with_part_len(DenseCache::new(shape, CacheType::F16), 64);
         let paged = |page_len| {
             let pages = 800 / page_len;

@@ -258,14 +258,7 @@ fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<
 }
 
 fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
-    let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity: 96,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(&model.config, sequences, 96);
     PagedCache::new(shape, TILE, pages, CacheType::F32)
 }
 

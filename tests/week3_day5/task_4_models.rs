@@ -71,14 +71,7 @@ fn task_4_model_continues_from_a_file() {
 #[test]
 fn task_4_fingerprint_changes_with_the_weights() {
     let one = fingerprint(&model("llama"), "");
-    let c = &model("llama").config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences: 1,
-        kv_heads: c.n_kv_heads,
-        capacity: 8,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(&model("llama").config, 1, 8);
     let cache = DenseCache::new(shape, CacheType::F16);
     let key = |fingerprint| PromptKey::new(fingerprint, CacheType::F16, shape);
     let file = encode(&cache, 0, &[], key(one));

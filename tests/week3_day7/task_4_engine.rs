@@ -145,14 +145,7 @@ fn task_4_constrained_answers_survive_preemption() {
             alone.push((told.answers.remove(&id).unwrap_or_default(), told.ends[&id]));
         }
         let model = model(&case);
-        let c = &model.config;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: 4,
-            kv_heads: c.n_kv_heads,
-            capacity: 96,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(&model.config, 4, 96);
         let plan = Plan {
             kernels: Rung::Naive.into(),
             attention: AttentionKind::TwoPass,

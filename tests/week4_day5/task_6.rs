@@ -127,14 +127,7 @@ fn task_6_model_matches_week_2_in_one_submission_per_pass() {
     let before = gpu();
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
     let model = load_folder(&model, 64).expect("the model that comes with the course");
-    let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences: 1,
-        kv_heads: c.n_kv_heads,
-        capacity: 64,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(&model.config, 1, 64);
     let [mut ours, mut theirs] = [0; 2].map(|_| DenseCache::new(shape, CacheType::F32));
     let plan =
         Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(2) };

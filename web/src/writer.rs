@@ -51,13 +51,7 @@ impl Writer {
         let tokenizer = Tokenizer::from_gguf(&gguf.metadata)?;
         let model = load_gguf(&gguf, usize::MAX)?;
         let c = &model.config;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: 1,
-            kv_heads: c.n_kv_heads,
-            capacity: c.max_positions,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(c, 1, c.max_positions);
         let plan =
             Plan { kernels: rung.into(), attention: AttentionKind::Streaming, team: Team::new(1) };
         let cache = Watched::new(DenseCache::new(shape, CacheType::F32));

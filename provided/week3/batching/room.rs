@@ -40,12 +40,6 @@ impl EngineCache for DenseCache {
 #[must_use]
 pub fn dense(model: &Model, sequences: usize, context: usize, cache_type: CacheType) -> DenseCache {
     let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity: context.min(c.max_positions),
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(c, sequences, context.min(c.max_positions));
     DenseCache::new(shape, cache_type)
 }

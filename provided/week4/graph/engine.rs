@@ -214,14 +214,7 @@ impl GraphSession {
     /// Creates a session for one sequence of at most `context` tokens.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
-        let c = &model.config;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: 1,
-            kv_heads: c.n_kv_heads,
-            capacity: context,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(&model.config, 1, context);
         let cache = DenseCache::new(shape, cache_type);
         let (tokens, rows, engine) = (Vec::new(), Vec::new(), GraphEngine::default());
         Self { model, plan, cache, tokens, rows, engine }

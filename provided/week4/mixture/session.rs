@@ -37,13 +37,7 @@ impl MixtureSession {
         cache_type: CacheType,
     ) -> Self {
         let c = &model.config.base;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: 1,
-            kv_heads: c.n_kv_heads,
-            capacity: c.max_positions,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(c, 1, c.max_positions);
         let chunk = chunk.max(1);
         let cache = WindowedCache::new(shape, &model.config.windows, chunk, cache_type);
         Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }

@@ -101,13 +101,7 @@ impl Model {
     ) -> PyResult<Floats> {
         let c = &self.0.config;
         at_least_one("sequences", sequences.0)?;
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: sequences.0,
-            kv_heads: c.n_kv_heads,
-            capacity: c.max_positions,
-            head_dim: c.head_dim,
-        };
+        let shape = CacheShape::of(c, sequences.0, c.max_positions);
         check(shape, cache_type)?;
         let passes = passes.into_iter().map(|pass| pass.into_iter().map(row).collect());
         let passes = passes.collect::<PyResult<Vec<Vec<Row>>>>()?;
