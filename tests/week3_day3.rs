@@ -9,13 +9,8 @@ use tiny_llm::{
     week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, Cells, KvCache, Run},
-        kernels::{Rung, vector::TILE},
-        load::{Rope, build},
-        matrix::Matrix,
+        kernels::vector::TILE,
         model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
     },
     week3::{
         engine::{Engine, Event},
@@ -26,11 +21,13 @@ use tiny_llm::{
         room::EngineCache,
     },
 };
-use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
+use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
     check::{Part, assert_accepts, assert_answer, resting_on},
-    fixtures::{Case, Fixtures, random},
+    fixtures::{Case, Fixtures},
 };
+
+use models::plan;
 
 use task_1::{
     task_1_allocate_returns_longest_free_page, task_1_can_allocate_up_to_the_last_page,
@@ -39,6 +36,8 @@ use task_1::{
 
 #[path = "week3_day3/edges.rs"]
 mod edges;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "week3_day3/owners.rs"]
 mod owners;
 #[path = "week3_day3/task_1.rs"]
@@ -209,25 +208,7 @@ fn model() -> Arc<Model> {
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24,
         "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256,
         "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
-    let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut seed = 0;
-    let mut matrix = |name: &str, shape: &[usize]| {
-        seed += 1;
-        let norm = name.ends_with("norm.weight");
-        let numbers: Vec<f32> = random(seed, shape)
-            .iter()
-            .map(|x| if norm { 1.0 + 0.2 * x } else { 0.3 * x })
-            .collect();
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &numbers))
-    };
-    Arc::new(build(config, &rope, 256, &mut matrix).expect("build must find every weight"))
-}
-
-/// Returns a plan that needs no code of week 2's later days.
-fn plan() -> Plan {
-    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Arc::new(models::random(json, 0.3))
 }
 
 /// Returns four requests for 60 sampled tokens each, with 80, 93, 70 and 65 positions in total.

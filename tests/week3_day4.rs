@@ -15,18 +15,15 @@ use tiny_llm::{
     week2::{
         cache::{CacheShape, Cells, KvCache, Run},
         kernels::Rung,
-        load::{Rope, build},
-        matrix::Matrix,
         model::{Model, Workspace},
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rope::RopeLayout,
         rows::Row,
         streaming::OnlineSoftmax,
     },
     week3::reader::{Desk, Pages, Reader, arrange, read_pages, read_run},
 };
-use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::tensor};
+use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
     allocations::CountingAllocator,
     check::{Part, assert_answer, resting_on},
@@ -37,6 +34,8 @@ use tiny_llm_harness::{
 mod company;
 #[path = "parts/drawn.rs"]
 mod drawn;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "week3_day4/task_1.rs"]
 mod task_1;
 #[path = "week3_day4/task_2.rs"]
@@ -337,20 +336,7 @@ fn model() -> Arc<Model> {
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 48,
         "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 512,
         "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
-    let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut seed = 0;
-    let mut matrix = |name: &str, shape: &[usize]| {
-        seed += 1;
-        let norm = name.ends_with("norm.weight");
-        let numbers: Vec<f32> = random(seed, shape)
-            .iter()
-            .map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x })
-            .collect();
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &numbers))
-    };
-    Arc::new(build(config, &rope, 512, &mut matrix).expect("build must find every weight"))
+    Arc::new(models::random(json, 0.2))
 }
 
 fn token(sequence: usize, position: usize) -> u32 {

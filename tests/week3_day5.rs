@@ -8,13 +8,10 @@ use tiny_llm::{
     week1::sampling::Rng,
     week2::{
         cache::{CacheShape, CacheType, Cells, KvCache},
-        kernels::{Rung, vector::TILE},
-        load::{self, Rope},
+        kernels::vector::TILE,
         matrix::Matrix,
         model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
+        plan::Plan,
     },
     week3::{
         paged::PagedCache,
@@ -25,7 +22,6 @@ use tiny_llm::{
         shared::SharedCache,
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::{
     check::{self, Part},
     fixtures::Fixtures,
@@ -35,6 +31,8 @@ use task_1::{task_1_chain_hashes_each_full_page, task_1_hash_page_matches_fnv_1a
 
 #[path = "week3_day5/edges.rs"]
 mod edges;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "week3_day5/moments.rs"]
 mod moments;
 #[path = "week3_day5/task_1.rs"]
@@ -168,23 +166,11 @@ fn text(first: u32, len: usize) -> Vec<u32> {
 
 fn model(family: &str) -> Arc<Model> {
     let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
-    let config =
-        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
-            .expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let model = load::build(config, &rope, usize::MAX, &mut |name, shape| {
-        let weight = case.tensor(name);
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        let values: Vec<f32> = weight.iter().copied().collect();
-        Ok(Matrix::from_f32(rows, cols, &values))
-    });
-    Arc::new(model.expect("build must find every weight"))
+    Arc::new(models::of_case(&case, Matrix::from_f32))
 }
 
 fn plan() -> Arc<Plan> {
-    // Needs no code of week 2's later days.
-    let attention = AttentionKind::TwoPass;
-    Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) })
+    Arc::new(models::plan())
 }
 
 /// Returns a prompt of `len` random tokens.

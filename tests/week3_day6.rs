@@ -7,17 +7,7 @@ use std::sync::Arc;
 
 use tiny_llm::{
     week1::sampling::{Rng, SamplerOptions},
-    week2::{
-        cache::CacheType,
-        generate::Session,
-        kernels::Rung,
-        load::{self, Rope},
-        matrix::Matrix,
-        model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
-    },
+    week2::{cache::CacheType, generate::Session, matrix::Matrix, model::Model},
     week3::{
         accept::Draft,
         draft_length::{Costs, DraftLength},
@@ -25,7 +15,7 @@ use tiny_llm::{
         speculate::Speculation,
     },
 };
-use tiny_llm_formats::{Tensor, config::ModelConfig};
+use tiny_llm_formats::Tensor;
 use tiny_llm_harness::{
     check::{self, Part},
     fixtures::{Fixtures, Json},
@@ -37,6 +27,8 @@ use task_2::{task_2_distribution, task_2_verify_returns_accepted_count_and_next_
 mod edges;
 #[path = "week3_day6/lost.rs"]
 mod lost;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "week3_day6/task_1.rs"]
 mod task_1;
 #[path = "week3_day6/task_2.rs"]
@@ -93,24 +85,14 @@ fn model(family: &str) -> Arc<Model> {
 /// Returns the model `family` with each weight changed by `alter(index, weight)`.
 fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
     let case = Fixtures::open("week3_day1").case(&format!("task_4_engine/{family}"));
-    let config =
-        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
-            .expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let model = load::build(config, &rope, usize::MAX, &mut |name, shape| {
-        let weight = case.tensor(name);
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        let values: Vec<f32> = weight.iter().enumerate().map(|(i, x)| alter(i, *x)).collect();
-        Ok(Matrix::from_f32(rows, cols, &values))
-    });
-    Arc::new(model.expect("build must find every weight"))
+    Arc::new(models::of_case(&case, |rows, cols, weights| {
+        let weights: Vec<f32> = weights.iter().enumerate().map(|(i, x)| alter(i, *x)).collect();
+        Matrix::from_f32(rows, cols, &weights)
+    }))
 }
 
 fn session(model: Arc<Model>, context: usize) -> Session {
-    // The plan needs no code of week 2's later days.
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
-    Session::new(model, Arc::new(plan), context, CacheType::F32)
+    Session::new(model, Arc::new(models::plan()), context, CacheType::F32)
 }
 
 /// Returns the fixture's prompts for a model, each with its greedy continuation.

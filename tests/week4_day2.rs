@@ -7,7 +7,6 @@ use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
         kernels::Rung,
-        load::{self, Rope},
         matrix::Matrix,
         model::Model,
         parallel::Team,
@@ -21,10 +20,8 @@ use tiny_llm::{
         step::Step,
     },
 };
-use tiny_llm_formats::{Tensor, config::ModelConfig};
-use tiny_llm_harness::{
-    allocations::CountingAllocator, check::Part, fixtures::Case, messages::assert_good,
-};
+use tiny_llm_formats::Tensor;
+use tiny_llm_harness::{allocations::CountingAllocator, check::Part, messages::assert_good};
 
 use task_1::task_1_nodes_have_operation_sources_and_layout;
 use task_2::task_2_order_puts_sources_first;
@@ -36,6 +33,8 @@ mod fresh;
 #[cfg(feature = "fresh")]
 #[path = "parts/graphs.rs"]
 mod graphs;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "week4_day2/task_1.rs"]
 mod task_1;
 #[path = "week4_day2/task_2.rs"]
@@ -102,20 +101,6 @@ fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
 /// Returns all nodes in the order of creation, where sources come before the nodes that read them.
 fn as_made(graph: &Graph) -> Vec<NodeId> {
     graph.ids().collect()
-}
-
-/// Returns the model of a case. `matrix` converts each weight, and each norm as a single row.
-fn model(case: &Case, matrix: impl Fn(&str, usize, usize, &[f32]) -> Matrix) -> Model {
-    let config = case.value("config").to_string();
-    let config = ModelConfig::from_json(&config, "config.json of the fixture");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let model =
-        load::build(config.expect("a configuration"), &rope, usize::MAX, &mut |name, shape| {
-            let values: Vec<f32> = case.tensor(name).iter().copied().collect();
-            let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-            Ok(matrix(name, rows, cols, &values))
-        });
-    model.expect("build must find every weight")
 }
 
 fn cache_of(model: &Model, sequences: usize) -> DenseCache {

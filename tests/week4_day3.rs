@@ -5,9 +5,6 @@
 use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::Rung,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
         rope::{RopeLayout, RopeTable},
         rows::Row,
     },
@@ -25,6 +22,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
+use models::plan;
 use task_1::task_1_lifetimes_have_expected_first_and_last_steps;
 use task_2::task_2_allocate_and_release_track_free_parts_and_peak;
 
@@ -34,6 +32,8 @@ mod fresh;
 #[cfg(feature = "fresh")]
 #[path = "parts/graphs.rs"]
 mod graphs;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "parts/story.rs"]
 mod story;
 #[path = "week4_day3/task_1.rs"]
@@ -95,10 +95,6 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     }
     let results = list(case.value("results")).into_iter().map(|i| ids[i]).collect();
     (g, ids, results)
-}
-
-fn plan() -> Plan {
-    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 /// Calls `run` with a pass of one row on an empty cache.

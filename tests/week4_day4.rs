@@ -5,10 +5,7 @@
 use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::Rung,
         matrix::Matrix,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
         rope::{RopeLayout, RopeTable},
         rows::Row,
     },
@@ -31,6 +28,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, Json as Value},
 };
 
+use models::plan;
 use task_1::task_1_compute_matches_pytorch_with_any_buffer_sharing;
 use task_2::task_2_pin_returns_expected_backends;
 use task_3::task_3_fewest_copies_returns_expected_placements;
@@ -39,6 +37,8 @@ use task_4::{task_4_schedule_has_expected_splits_and_copies, task_4_view_of_a_le
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day4.rs"]
 mod fresh;
+#[path = "parts/models.rs"]
+mod models;
 #[path = "parts/story.rs"]
 mod story;
 #[path = "week4_day4/task_1.rs"]
@@ -148,10 +148,6 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>) {
         ids.push(g.named(id, &format!("n{seed}")));
     }
     (g, ids)
-}
-
-fn plan() -> Plan {
-    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 /// Calls `run` with a pass of two rows on an empty cache of two layers.

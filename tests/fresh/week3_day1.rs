@@ -4,16 +4,7 @@ use std::sync::Arc;
 
 use tiny_llm::{
     week1::sampling::SamplerOptions,
-    week2::{
-        cache::CacheType,
-        kernels::Rung,
-        load::{Rope, build},
-        matrix::Matrix,
-        model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
-    },
+    week2::{cache::CacheType, matrix::Matrix, model::Model},
     week3::{
         engine::{Engine, append_rows},
         options::EngineOptions,
@@ -23,8 +14,9 @@ use tiny_llm::{
         stop::StopTexts,
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::fresh::Fresh;
+
+use super::serving::models;
 
 const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 4, "num_hidden_layers": 2, "intermediate_size": 8,
@@ -110,13 +102,7 @@ fn task_3() {
 }
 
 fn model(fresh: &Fresh) -> Model {
-    let config = ModelConfig::from_json(QWEN3, "config.json").expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut weight = |_: &str, shape: &[usize]| {
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
-    };
-    build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight")
+    models::from_json(QWEN3, |_, rows, cols| Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
 }
 
 #[test]
@@ -135,12 +121,15 @@ fn task_4() {
         fresh.says("rows", &rows);
     }
     let model = model(&fresh);
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
     let cache = dense(&model, fresh.from_to(2, 3), 24, CacheType::F32);
     let bytes = Box::new(|token| vec![token as u8]);
-    let mut engine =
-        Engine::new(Arc::new(model), Arc::new(plan), cache, EngineOptions::default(), bytes);
+    let mut engine = Engine::new(
+        Arc::new(model),
+        Arc::new(models::plan()),
+        cache,
+        EngineOptions::default(),
+        bytes,
+    );
     let mut ids = Vec::new();
     for _ in 0..30 {
         match fresh.below(4) {

@@ -6,13 +6,7 @@ use tiny_llm::{
     week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, Cells, KvCache},
-        kernels::Rung,
-        load::{Rope, build},
         matrix::Matrix,
-        model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
     },
     week3::{
         engine::Engine,
@@ -23,8 +17,9 @@ use tiny_llm::{
         room::EngineCache,
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::fresh::Fresh;
+
+use super::models;
 
 #[test]
 fn task_1() {
@@ -128,21 +123,19 @@ const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 8, "num_hidden_lay
 #[test]
 fn task_4() {
     let fresh = Fresh::new("week3-day3 task 4");
-    let config = ModelConfig::from_json(LLAMA, "config.json").expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut weight = |_: &str, shape: &[usize]| {
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
-    };
-    let model =
-        build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight");
-    let model: Arc<Model> = Arc::new(model);
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
+    let model = models::from_json(LLAMA, |_, rows, cols| {
+        Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols))
+    });
     let shape = CacheShape { layers: 1, sequences: 4, kv_heads: 1, capacity: 96, head_dim: 4 };
     let cache = PagedCache::new(shape, 32, fresh.from_to(3, 5), CacheType::F32);
     let bytes = Box::new(|_| Vec::new());
-    let mut engine = Engine::new(model, Arc::new(plan), cache, EngineOptions::default(), bytes);
+    let mut engine = Engine::new(
+        Arc::new(model),
+        Arc::new(models::plan()),
+        cache,
+        EngineOptions::default(),
+        bytes,
+    );
     for seed in 0..5 {
         let request = Request {
             prompt: fresh.tokens(fresh.from_to(1, 40), 20),

@@ -1,13 +1,7 @@
 //! Week 4, day 2, on fresh inputs.
 
 use tiny_llm::{
-    week2::{
-        kernels::Rung,
-        load::{Rope, build},
-        matrix::Matrix,
-        rope::RopeLayout,
-        rows::Row,
-    },
+    week2::{kernels::Rung, matrix::Matrix, rows::Row},
     week4::{
         dot::dot,
         engine::GraphEngine,
@@ -15,10 +9,9 @@ use tiny_llm::{
         graph::{Graph, NodeId},
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::fresh::Fresh;
 
-use super::{as_made, cache_of, graphs::random_graph, plan, run};
+use super::{as_made, cache_of, graphs::random_graph, models, plan, run};
 
 #[test]
 fn task_1() {
@@ -74,14 +67,9 @@ const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 8, "num_hidden_lay
 #[test]
 fn task_4() {
     let fresh = Fresh::new("week4-day2 task 4");
-    let config = ModelConfig::from_json(QWEN3, "config.json").expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut weight = |_: &str, shape: &[usize]| {
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
-    };
-    let model =
-        build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight");
+    let model = models::from_json(QWEN3, |_, rows, cols| {
+        Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols))
+    });
     let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
     let mut position = 0;
     for _ in 0..6 {

@@ -7,16 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tiny_llm::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
-    week2::{
-        cache::CacheType,
-        kernels::Rung,
-        load::{self, Rope},
-        matrix::Matrix,
-        model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rope::RopeLayout,
-    },
+    week2::{cache::CacheType, matrix::Matrix, model::Model, plan::Plan},
     week3::{
         engine::{Engine, Event},
         options::EngineOptions,
@@ -24,8 +15,10 @@ use tiny_llm::{
         room::{EngineCache, dense},
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::{check, fixtures::Case};
+
+#[path = "models.rs"]
+pub(crate) mod models;
 
 pub(crate) fn greedy() -> SamplerOptions {
     SamplerOptions { temperature: 0.0, ..SamplerOptions::default() }
@@ -43,17 +36,7 @@ pub(crate) fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
 }
 
 pub(crate) fn model(case: &Case) -> Model {
-    let config =
-        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
-            .expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    load::build(config, &rope, usize::MAX, &mut |name, shape| {
-        let weight = case.tensor(name);
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        let values: Vec<f32> = weight.iter().copied().collect();
-        Ok(Matrix::from_f32(rows, cols, &values))
-    })
-    .expect("build must find all weights")
+    models::of_case(case, Matrix::from_f32)
 }
 
 /// Returns the text of a token in these tests, such as `<12>`.
@@ -63,10 +46,7 @@ pub(crate) fn token_bytes(token: u32) -> Vec<u8> {
 
 /// Returns an engine with `max_batch` batch slots, a dense f32 cache and week 2's simplest plan.
 pub(crate) fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
-    // The plan needs no code of week 2's later days.
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
-    engine_with(case, max_batch, plan, options)
+    engine_with(case, max_batch, models::plan(), options)
 }
 
 /// Works like [`engine`], with another plan.

@@ -6,9 +6,7 @@ mod engine_tests;
 use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType},
-        kernels::{Rung, vector::TILE},
-        parallel::Team,
-        plan::{AttentionKind, Plan},
+        kernels::vector::TILE,
     },
     week3::paged::PagedCache,
 };

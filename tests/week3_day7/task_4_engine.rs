@@ -146,15 +146,11 @@ fn task_4_constrained_answers_survive_preemption() {
         }
         let model = model(&case);
         let shape = CacheShape::of(&model.config, 4, 96);
-        let plan = Plan {
-            kernels: Rung::Naive.into(),
-            attention: AttentionKind::TwoPass,
-            team: Team::new(1),
-        };
         let cache = PagedCache::new(shape, TILE, 4, CacheType::F32);
         let options = EngineOptions { budget: Some(9), ..EngineOptions::default() };
         let text = Box::new(serving::token_bytes);
-        let mut engine = Engine::new(Arc::new(model), Arc::new(plan), cache, options, text);
+        let mut engine =
+            Engine::new(Arc::new(model), Arc::new(serving::models::plan()), cache, options, text);
         for request in &requests {
             engine
                 .submit_constrained(request.clone(), Some(Constraint::new(&rules)))

@@ -22,14 +22,10 @@ use tiny_llm_harness::{
     fixtures::Fixtures,
 };
 
-use super::{EXECUTION, NODES, ORDER, cache_of, model, plan};
+use super::{EXECUTION, NODES, ORDER, cache_of, models::of_case, plan};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 const PARTS: [&super::Part; 3] = [NODES, ORDER, EXECUTION];
-
-fn f32s(_: &str, rows: usize, cols: usize, values: &[f32]) -> Matrix {
-    Matrix::from_f32(rows, cols, values)
-}
 
 /// Returns rows of sequence 0 from position `start` on. All request logits.
 fn rows(tokens: &[u32], start: usize) -> Vec<Row> {
@@ -43,7 +39,7 @@ fn task_4_models_match_pytorch() {
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
         resting_on(&PARTS, || {
-            let model = model(&case, f32s);
+            let model = of_case(&case, Matrix::from_f32);
             let tokens = case.ids("tokens");
             let mut engine = GraphEngine::default();
             let (mut cache, mut found) = (f32_cache(&model), Vec::new());
@@ -104,7 +100,7 @@ fn task_4_f32_logits_equal_week_2_bit_for_bit() {
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
         resting_on(&PARTS, || {
-            let model = model(&case, f32s);
+            let model = of_case(&case, Matrix::from_f32);
             for threads in [1, 2] {
                 for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
                     let plan = Plan { attention, ..plan(Rung::Naive, threads) };
@@ -126,7 +122,7 @@ fn task_4_q8_0_logits_equal_week_2_bit_for_bit() {
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
         resting_on(&PARTS, || {
-            let model = model(&case, |_, rows, cols, values| {
+            let model = of_case(&case, |rows, cols, values| {
                 if rows == 1 || cols % 32 != 0 {
                     return Matrix::from_f32(rows, cols, values);
                 }
@@ -158,7 +154,7 @@ fn half(x: f32) -> ([u8; 2], f32) {
 #[test]
 fn task_4_node_names_begin_with_their_layer() {
     let fixtures = Fixtures::open("week4_day2");
-    let model = model(&fixtures.case("task_4_model/llama"), f32s);
+    let model = of_case(&fixtures.case("task_4_model/llama"), Matrix::from_f32);
     let (g, logits) = assert_good("build", || build(&model, PassShape { rows: 2, wanted: 1 }));
     let stores = g.ids().filter(|&id| g.node(id).op.name() == "store");
     let found: Vec<String> = stores.map(|id| g.node(id).name.chars().take(9).collect()).collect();
@@ -179,7 +175,7 @@ fn task_4_node_names_begin_with_their_layer() {
 fn task_4_graph_is_reused_for_passes_of_one_size() {
     let case = Fixtures::open("week4_day2").case("task_4_model/qwen3");
     resting_on(&PARTS, || {
-        let model = model(&case, f32s);
+        let model = of_case(&case, Matrix::from_f32);
         let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
         // Attention in one pass, which needs no additional memory.
         let plan = Plan { attention: AttentionKind::Streaming, ..plan(Rung::Fused, 1) };
@@ -211,7 +207,7 @@ fn task_4_each_layer_stores_before_attention() {
     let fixtures = Fixtures::open("week4_day2");
     for name in fixtures.cases("task_4_model/") {
         let case = fixtures.case(&name);
-        let model = model(&case, f32s);
+        let model = of_case(&case, Matrix::from_f32);
         let shape = PassShape { rows: 3, wanted: 1 };
         let (g, logits) = assert_good(&name, || build(&model, shape));
         assert_answer(
@@ -244,7 +240,7 @@ fn task_4_each_layer_stores_before_attention() {
 #[test]
 fn task_4_build_rejects_invalid_pass_shapes() {
     let fixtures = Fixtures::open("week4_day2");
-    let model = model(&fixtures.case("task_4_model/qwen2"), f32s);
+    let model = of_case(&fixtures.case("task_4_model/qwen2"), Matrix::from_f32);
     for shape in [PassShape { rows: 0, wanted: 0 }, PassShape { rows: 2, wanted: 3 }] {
         assert_refused(&format!("build with {shape:?}"), &[], || {
             build(&model, shape).map(|(_, id)| id)
