@@ -10,11 +10,14 @@ mod task_3;
 mod budgets;
 #[path = "week3_day2/crowds.rs"]
 mod crowds;
+#[path = "parts/drawn.rs"]
+mod drawn;
 #[path = "week3_day2/edges.rs"]
 mod edges;
 #[path = "parts/serving.rs"]
 mod serving;
 
+use drawn::below;
 use tiny_llm::week3::scheduler::{Load, Scheduler, share_prompts, take_turns};
 use tiny_llm_harness::check;
 
@@ -26,19 +29,6 @@ fn decoding(waited: usize) -> Load {
 /// Returns the load of a request that has `left` tokens of its prompt left to compute.
 fn prompt(left: usize) -> Load {
     Load { left, decoding: false, waited: 0 }
-}
-
-/// Returns a function that, for an argument `n`, returns a random whole number below `n`.
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    // SplitMix64, so that a test of the scheduler needs no task of week 1.
-    let mut state = seed;
-    move |n| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
 }
 
 /// Name, loads, rows, shares before the call, shares after it.
@@ -129,7 +119,7 @@ fn task_1_share_prompts_serves_oldest_first() {
 /// With any loads, the rows stay within the budget. None is left while a request could use it.
 #[test]
 fn task_1_rows_neither_exceed_nor_waste_the_budget() {
-    let mut below = random(1);
+    let mut below = below(1);
     for round in 0..2000 {
         let scheduler = Scheduler::new(2 + below(40));
         let loads: Vec<_> = (0..below(12))
@@ -237,7 +227,7 @@ fn task_2_take_turns_is_starvation_free() {
 fn task_2_shares_with_random_loads() {
     let places = 16;
     for seed in 0..60 {
-        let mut below = random(seed);
+        let mut below = below(seed);
         let scheduler = Scheduler::new(2 + below(20));
         let Scheduler { budget, reserved } = scheduler;
         let mut loads: Vec<Load> = Vec::new();

@@ -27,6 +27,7 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
+use drawn::below;
 use models::plan;
 
 use task_1::{
@@ -34,6 +35,8 @@ use task_1::{
     task_1_shared_page_is_freed_by_its_last_owner,
 };
 
+#[path = "parts/drawn.rs"]
+mod drawn;
 #[path = "week3_day3/edges.rs"]
 mod edges;
 #[path = "parts/models.rs"]
@@ -48,16 +51,6 @@ mod task_2;
 mod task_3;
 #[path = "week3_day3/task_4.rs"]
 mod task_4;
-
-/// Random numbers that are the same on every machine.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ((self.0 >> 33) as usize) % n
-    }
-}
 
 const POOL: &Part = &Part { task: "week3-day3 task 1", what: "the pool", check: check_pool };
 

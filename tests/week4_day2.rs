@@ -11,13 +11,10 @@ use tiny_llm::{
         model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rope::{RopeLayout, RopeTable},
-        rows::Row,
     },
     week4::{
         execute::Executor,
         graph::{Graph, NodeId},
-        step::Step,
     },
 };
 use tiny_llm_formats::Tensor;
@@ -30,7 +27,6 @@ use task_3::task_3_graphs_match_pytorch;
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day2.rs"]
 mod fresh;
-#[cfg(feature = "fresh")]
 #[path = "parts/graphs.rs"]
 mod graphs;
 #[path = "parts/models.rs"]
@@ -90,12 +86,7 @@ fn plan(kernels: Rung, threads: usize) -> Plan {
 
 /// Computes the nodes in `order` in a pass of one row on an empty cache.
 fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
-    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
-    let mut cache = DenseCache::new(shape, CacheType::F32);
-    let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
-    let table = RopeTable::new(&[1.0], 4);
-    let rope = (&table, RopeLayout::HalfSplit);
-    executor.run(graph, order, &mut Step { rows: &rows, cache: &mut cache, plan, rope });
+    graphs::pass(1, plan, |step| executor.run(graph, order, step));
 }
 
 /// Returns all nodes in the order of creation, where sources come before the nodes that read them.

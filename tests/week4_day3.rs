@@ -2,19 +2,11 @@
 //!
 //! Expected lifetimes, places and numbers: `python-ref/oracle/week4_day3.py`.
 
-use tiny_llm::{
-    week2::{
-        cache::{CacheShape, CacheType, DenseCache},
-        rope::{RopeLayout, RopeTable},
-        rows::Row,
-    },
-    week4::{
-        execute::Executor,
-        graph::{Graph, NodeId},
-        planned::PlannedExecutor,
-        planner::MemoryPlan,
-        step::Step,
-    },
+use tiny_llm::week4::{
+    execute::Executor,
+    graph::{Graph, NodeId},
+    planned::PlannedExecutor,
+    planner::MemoryPlan,
 };
 use tiny_llm_harness::{
     allocations::CountingAllocator,
@@ -29,7 +21,6 @@ use task_2::task_2_allocate_and_release_track_free_parts_and_peak;
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day3.rs"]
 mod fresh;
-#[cfg(feature = "fresh")]
 #[path = "parts/graphs.rs"]
 mod graphs;
 #[path = "parts/models.rs"]
@@ -97,28 +88,18 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     (g, ids, results)
 }
 
-/// Calls `run` with a pass of one row on an empty cache.
-fn pass(run: impl FnOnce(&mut Step<'_, DenseCache>)) {
-    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
-    let mut cache = DenseCache::new(shape, CacheType::F32);
-    let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
-    let (table, plan) = (RopeTable::new(&[1.0], 4), plan());
-    let rope = (&table, RopeLayout::HalfSplit);
-    run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
-}
-
 /// Returns the results of a graph that is computed with a buffer for each node.
 fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<f32> {
     let mut executor = Executor::default();
-    pass(|step| executor.run(g, order, step));
+    graphs::pass(1, &plan(), |step| executor.run(g, order, step));
     results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
 }
 
 /// Computes a graph in one arena, fills that with NaN, and computes again. Returns the results.
 fn planned(g: &Graph, order: &[NodeId], results: &[NodeId], memory: &MemoryPlan) -> Vec<f32> {
     let mut executor = PlannedExecutor::default();
-    pass(|step| executor.run(g, order, memory, step));
+    graphs::pass(1, &plan(), |step| executor.run(g, order, memory, step));
     executor.poison();
-    pass(|step| executor.run(g, order, memory, step));
+    graphs::pass(1, &plan(), |step| executor.run(g, order, memory, step));
     results.iter().flat_map(|&id| executor.values(g, memory, id).to_vec()).collect()
 }

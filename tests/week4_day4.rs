@@ -3,12 +3,7 @@
 //! Expected placements, splits and numbers: `python-ref/oracle/week4_day4.py`.
 
 use tiny_llm::{
-    week2::{
-        cache::{CacheShape, CacheType, DenseCache},
-        matrix::Matrix,
-        rope::{RopeLayout, RopeTable},
-        rows::Row,
-    },
+    week2::matrix::Matrix,
     week4::{
         backend::Backend,
         execute::Executor,
@@ -37,6 +32,8 @@ use task_4::{task_4_schedule_has_expected_splits_and_copies, task_4_view_of_a_le
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day4.rs"]
 mod fresh;
+#[path = "parts/graphs.rs"]
+mod graphs;
 #[path = "parts/models.rs"]
 mod models;
 #[path = "parts/story.rs"]
@@ -152,24 +149,15 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>) {
 
 /// Calls `run` with a pass of two rows on an empty cache of two layers.
 fn pass<T>(run: impl FnOnce(&mut AnyStep<'_>) -> T) -> T {
-    let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
-    let mut cache = DenseCache::new(shape, CacheType::F32);
-    let row = |i: usize| Row { token: i as u32 + 3, position: i, sequence: 0, logits: i == 1 };
-    let (rows, table, plan) = ([row(0), row(1)], RopeTable::new(&[1.0], 4), plan());
-    let rope = (&table, RopeLayout::HalfSplit);
-    run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope })
+    graphs::pass(2, &plan(), |Step { rows, cache, plan, rope }| {
+        run(&mut Step { rows, cache: &mut **cache, plan, rope: *rope })
+    })
 }
 
 /// Returns the results of day 2's executor, which has a buffer for each node.
 fn unplanned(g: &Graph, results: &[NodeId]) -> Vec<f32> {
-    let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
-    let mut cache = DenseCache::new(shape, CacheType::F32);
-    let row = |i: usize| Row { token: i as u32 + 3, position: i, sequence: 0, logits: i == 1 };
-    let (rows, table, plan) = ([row(0), row(1)], RopeTable::new(&[1.0], 4), plan());
-    let rope = (&table, RopeLayout::HalfSplit);
     let mut executor = Executor::default();
-    let mut step = Step { rows: &rows, cache: &mut cache, plan: &plan, rope };
-    executor.run(g, &g.order(results), &mut step);
+    graphs::pass(2, &plan(), |step| executor.run(g, &g.order(results), step));
     results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
 }
 
@@ -205,32 +193,7 @@ fn bits(numbers: &[f32]) -> Vec<u32> {
 
 /// Returns a random graph of four-by-four matrices, its results, and its random number generator.
 fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, impl FnMut(usize) -> usize) {
-    let mut state = seed;
-    let mut below = move |n: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) as usize) % n
-    };
-    let mut g = Graph::default();
-    let mut ids = vec![g.values(&[4, 4], &numbers(16, (seed % 97) as usize)).expect("numbers")];
-    for i in 0..below(12) + 5 {
-        let [a, b] = [0; 2].map(|_| ids[ids.len() - 1 - below(ids.len().min(6))]);
-        let made = match below(8) {
-            0 => g.values(&[4, 4], &numbers(16, (seed % 97) as usize + i)),
-            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
-            2 => g.reshape(a, &[4, 4]),
-            3 => g.mul_mat(a, b),
-            4 => g.rms_norm(a, &[0.5, 1.0, -2.0, 1.5], 1e-3),
-            5 => g
-                .weight(&Matrix::from_f32(4, 4, &numbers(16, i)))
-                .and_then(|weight| g.mul_mat(weight, a)),
-            _ => g.add(a, b),
-        };
-        ids.push(made.expect("the graph's builder must accept nodes of 4 × 4"));
-    }
-    let results = vec![ids[ids.len() - 1], ids[below(ids.len())]];
-    let results = results.into_iter().filter(|&id| is_computed(&g, g.root(id))).collect();
-    (g, results, below)
+    graphs::random_graph(seed, 12, move |i| numbers(16, (seed % 97) as usize + i))
 }
 
 fn is_computed(g: &Graph, id: NodeId) -> bool {

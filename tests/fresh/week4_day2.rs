@@ -11,7 +11,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-use super::{as_made, cache_of, graphs::random_graph, models, plan, run};
+use super::{as_made, cache_of, graphs::fresh_graph, models, plan, run};
 
 #[test]
 fn task_1() {
@@ -32,7 +32,7 @@ fn task_1() {
 fn task_2() {
     let fresh = Fresh::new("week4-day2 task 2");
     for _ in 0..30 {
-        let (g, ids) = random_graph(&fresh);
+        let (g, ids) = fresh_graph(&fresh);
         let result = ids[fresh.below(ids.len())];
         let mut order = g.order(&[result]);
         let behind = |id: &NodeId| order.iter().position(|other| other == id);
@@ -50,7 +50,7 @@ fn task_3() {
     let fresh = Fresh::new("week4-day2 task 3");
     let mut executor = Executor::default();
     for _ in 0..20 {
-        let (g, ids) = random_graph(&fresh);
+        let (g, ids) = fresh_graph(&fresh);
         run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1));
         let last = executor.values(&g, ids[ids.len() - 1]);
         let size = last.iter().fold(1f32, |m, x| m.max(x.abs()));
@@ -91,7 +91,7 @@ fn task_4() {
 fn task_5() {
     let fresh = Fresh::new("week4-day2 task 5");
     for _ in 0..10 {
-        let (g, _) = random_graph(&fresh);
+        let (g, _) = fresh_graph(&fresh);
         let text = dot(&g, &as_made(&g));
         let arrows = text.lines().filter(|line| line.contains("->")).map(str::trim).count();
         let nodes = text.lines().filter(|line| line.contains("label=")).count();

@@ -8,11 +8,11 @@ use tiny_llm::week4::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-use super::{graphs::random_graph, planned};
+use super::{graphs::fresh_graph, planned};
 
-/// Returns a [`random_graph`], and a result that adds its last node to itself.
+/// Returns a [`fresh_graph`], and a result that adds its last node to itself.
 fn with_a_result(fresh: &Fresh) -> (Graph, NodeId) {
-    let (mut g, ids) = random_graph(fresh);
+    let (mut g, ids) = fresh_graph(fresh);
     let last = ids[ids.len() - 1];
     let result = g.add(last, last).expect("a sum");
     (g, result)

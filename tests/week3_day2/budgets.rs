@@ -9,7 +9,7 @@ use tiny_llm::{
 use tiny_llm_harness::{check, fixtures::Fixtures};
 
 use super::{
-    random,
+    below,
     serving::{Told, engine, request, run, step},
 };
 
@@ -93,7 +93,7 @@ fn task_2_random_schedules_give_the_same_answers() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
     let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     for seed in 0..24 {
-        let mut below = random(seed);
+        let mut below = below(seed);
         let (places, rows) = (1 + below(5), 2 + below(12));
         let mut engine = engine(&case, places, budget(rows));
         let (mut told, mut asked, mut cancelled) = (Told::default(), BTreeMap::new(), Vec::new());

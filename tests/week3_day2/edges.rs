@@ -7,7 +7,7 @@ use tiny_llm::week3::{
 };
 use tiny_llm_harness::check::assert_accepts;
 
-use super::random;
+use super::below;
 
 fn loads(below: &mut impl FnMut(usize) -> usize) -> Vec<Load> {
     let n = below(9);
@@ -22,7 +22,7 @@ fn loads(below: &mut impl FnMut(usize) -> usize) -> Vec<Load> {
 
 #[test]
 fn task_1_decoding_rows_and_share_prompts_with_random_loads() {
-    let mut below = random(21);
+    let mut below = below(21);
     for _ in 0..4000 {
         let budget = 1 + below(12);
         let scheduler = Scheduler { budget, reserved: below(budget + 1) };
@@ -61,7 +61,7 @@ fn task_1_decoding_rows_and_share_prompts_with_random_loads() {
 
 #[test]
 fn task_2_take_turns_with_random_loads() {
-    let mut below = random(22);
+    let mut below = below(22);
     for round in 0..4000 {
         let mut loads = loads(&mut below);
         if round % 5 == 0 {
@@ -95,7 +95,7 @@ fn task_2_take_turns_with_random_loads() {
 
 #[test]
 fn task_3_record_with_random_token_times() {
-    let mut below = random(23);
+    let mut below = below(23);
     for _ in 0..500 {
         let mut now = Moment { steps: below(5) as u64, rows: 1 << (below(60) as u64) };
         let came = now;
@@ -132,7 +132,7 @@ fn task_3_record_with_random_token_times() {
 
 #[test]
 fn task_3_quantile_with_random_values() {
-    let mut below = random(24);
+    let mut below = below(24);
     for _ in 0..3000 {
         let n = 1 + below(70);
         // Small numbers, and large ones that f64 cannot tell apart. Some occur several times.

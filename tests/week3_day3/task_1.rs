@@ -3,7 +3,7 @@
 use tiny_llm::week3::pool::{BlockPool, Page};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
-use super::Draws;
+use super::below;
 
 /// A call to the pool. Handles are kept in a list, and a number is an index in that list.
 #[derive(Debug, Clone, Copy)]
@@ -137,16 +137,16 @@ fn task_1_panics_on_handle_of_another_pool() {
 #[test]
 fn task_1_million_random_operations() {
     const PAGES: usize = 40;
-    let (mut lent, mut draws) = (Lent::new(PAGES), Draws(33));
+    let (mut lent, mut below) = (Lent::new(PAGES), below(33));
     // The number of handles of each page, counted by this test.
     let mut counts = [0; PAGES];
     for done in 0..1_000_000 {
         let (n, free) = (lent.handles.len(), lent.pool.num_free());
         // Phases of growth and of shrinking alternate, so that the pool is sometimes full or empty.
         let growing = done / 500 % 2 == 0;
-        match (draws.below(8), n) {
+        match (below(8), n) {
             (0, 1..) => {
-                let i = draws.below(n);
+                let i = below(n);
                 counts[lent.handles[i].index()] += 1;
                 lent.act(Act::Retain(i));
             }
@@ -167,7 +167,7 @@ fn task_1_million_random_operations() {
                 }
             }
             _ => {
-                let i = draws.below(n);
+                let i = below(n);
                 counts[lent.handles[i].index()] -= 1;
                 lent.act(Act::Release(i));
             }

@@ -15,7 +15,7 @@ use tiny_llm::{
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
 
 use super::{
-    Draws, POOL, SHAPE, append, cache, check_script, holds, model, number, numbers, pages, plan,
+    POOL, SHAPE, append, below, cache, check_script, holds, model, number, numbers, pages, plan,
     row, values,
 };
 
@@ -271,14 +271,14 @@ fn task_2_reserve_and_write_up_to_the_capacity() {
 #[test]
 fn task_2_each_sequence_wastes_less_than_a_page() {
     resting_on(&[POOL], || {
-        let (mut cache, mut draws) = (cache(40), Draws(5));
+        let (mut cache, mut below) = (cache(40), below(5));
         for done in 0..3000 {
-            let sequence = draws.below(3);
-            if draws.below(4) == 0 {
-                let len = draws.below(cache.len(sequence) + 1);
+            let sequence = below(3);
+            if below(4) == 0 {
+                let len = below(cache.len(sequence) + 1);
                 cache.truncate(sequence, len);
             } else {
-                let n = (1 + draws.below(40)).min(SHAPE.capacity - cache.len(sequence));
+                let n = (1 + below(40)).min(SHAPE.capacity - cache.len(sequence));
                 append(&mut cache, sequence, 0, n);
             }
             let used: usize = (0..3).map(|s| cache.len(s)).sum();

@@ -4,7 +4,7 @@ use tiny_llm::{week2::cache::KvCache, week3::room::EngineCache};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
 
 use super::{
-    Draws, POOL, SHAPE, append, cache, check_script, holds, number, numbers, pages, row, values,
+    POOL, SHAPE, append, below, cache, check_script, holds, number, numbers, pages, row, values,
 };
 
 #[test]
@@ -156,24 +156,24 @@ fn task_3_reserve_counts_the_copy() {
 #[test]
 fn task_3_random_operations() {
     resting_on(&[POOL], || {
-        let (mut cache, mut draws) = (cache(20), Draws(7));
+        let (mut cache, mut below) = (cache(20), below(7));
         let mut texts: [Vec<usize>; 3] = Default::default();
         for done in 0..4000 {
-            let (a, b) = (draws.below(3), draws.below(3));
+            let (a, b) = (below(3), below(3));
             let call = format!("operation {done}");
-            match draws.below(8) {
+            match below(8) {
                 0 if a != b => {
                     cache.truncate(b, 0);
                     assert_accepts(&call, || cache.fork(a, b));
                     texts[b] = texts[a].clone();
                 }
                 1 | 2 => {
-                    let len = draws.below(texts[a].len() + 1);
+                    let len = below(texts[a].len() + 1);
                     cache.truncate(a, len);
                     texts[a].truncate(len);
                 }
                 _ => {
-                    let n = 1 + draws.below(30);
+                    let n = 1 + below(30);
                     let len = (texts[a].len() + n).min(SHAPE.capacity);
                     if assert_accepts(&call, || cache.reserve(a, len)) {
                         let n = len - texts[a].len();
@@ -203,7 +203,7 @@ fn task_3_random_operations() {
                 );
             }
             for (sequence, texts) in texts.iter().enumerate() {
-                let (layer, head) = (draws.below(SHAPE.layers), draws.below(SHAPE.kv_heads));
+                let (layer, head) = (below(SHAPE.layers), below(SHAPE.kv_heads));
                 let runs = cache.runs(layer, sequence, head, 0..texts.len());
                 let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
                 let first = |p: usize| number(texts[p], layer, head, p, 0);

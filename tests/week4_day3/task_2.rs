@@ -3,7 +3,7 @@
 use tiny_llm::week4::arena::Arena;
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
-use super::{each, list};
+use super::{each, graphs::drawn::below, list};
 
 #[test]
 pub(super) fn task_2_allocate_and_release_track_free_parts_and_peak() {
@@ -70,11 +70,7 @@ fn task_2_panics_on_invalid_release_or_zero_bytes() {
 #[test]
 fn task_2_ten_thousand_random_operations() {
     let (mut arena, mut used, mut lent) = (Arena::default(), Vec::new(), Vec::new());
-    let mut state = 7u64;
-    let mut below = |n: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ((state >> 33) as usize) % n
-    };
+    let mut below = below(7);
     for done in 0..10_000 {
         if below(2) == 0 && !lent.is_empty() {
             let (start, n): (usize, usize) = lent.swap_remove(below(lent.len()));

@@ -24,7 +24,9 @@ use tiny_llm_harness::{
 };
 
 use super::{
-    ARENA, LIVES, each, graph_of, list, plan, planned,
+    ARENA, LIVES, each, graph_of,
+    graphs::random_graph,
+    list, plan, planned,
     story::{cache_for, rows, story},
     unplanned,
 };
@@ -154,34 +156,7 @@ fn task_3_plan_writes_in_place_over_the_root_of_a_view() {
     });
 }
 
-/// Returns a random graph of four-by-four matrices, its nodes and its results.
-fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
-    let mut state = seed;
-    let mut below = |n: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) as usize) % n
-    };
-    let mut g = Graph::default();
-    let mut ids = vec![g.values(&[4, 4], &small(seed)).expect("values must accept these numbers")];
-    for i in 0..below(25) + 5 {
-        let [a, b] = [0; 2].map(|_| ids[ids.len() - 1 - below(ids.len().min(6))]);
-        let made = match below(7) {
-            0 => g.values(&[4, 4], &small(seed + i as u64)),
-            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
-            2 => g.reshape(a, &[4, 4]),
-            3 => g.mul_mat(a, b),
-            4 => g.rms_norm(a, &[0.5, 1.0, -2.0, 1.5], 1e-3),
-            _ => g.add(a, b),
-        };
-        ids.push(made.expect("the graph's builder must accept nodes of 4 × 4"));
-    }
-    let results = vec![ids[ids.len() - 1], ids[below(ids.len())]];
-    let results = results.into_iter().filter(|&id| !g.node(g.root(id)).op.is_leaf()).collect();
-    (g, ids, results)
-}
-
-fn small(seed: u64) -> Vec<f32> {
+fn small(seed: usize) -> Vec<f32> {
     (0..16).map(|i| ((i * 5 + seed) % 7) as f32 / 8.0 - 0.25).collect()
 }
 
@@ -191,7 +166,7 @@ fn small(seed: u64) -> Vec<f32> {
 fn task_3_plan_does_not_change_results_of_random_graphs() {
     resting_on(&[LIVES, ARENA], || {
         for seed in 0..100 {
-            let (g, _, results) = random_graph(seed);
+            let (g, results, _) = random_graph(seed, 25, |i| small(seed as usize + i));
             let order = g.order(&results);
             let expected: Vec<u32> =
                 unplanned(&g, &order, &results).iter().map(|x| x.to_bits()).collect();
