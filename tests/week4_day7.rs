@@ -93,15 +93,17 @@ fn values(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
 }
 
-/// A block of `N` bytes, aligned for any type.
-#[repr(align(16))]
-struct Memory<const N: usize>([u8; N]);
+/// Returns `bytes` nonzero bytes, as if an earlier step had left them. They are aligned for any
+/// type, and are never freed.
+fn memory(bytes: usize) -> &'static mut [u8] {
+    let memory = vec![u128::from_ne_bytes([0xa5; 16]); bytes.div_ceil(16)].leak();
+    &mut bytemuck::cast_slice_mut(memory)[..bytes]
+}
 
-impl<const N: usize> Memory<N> {
-    /// Returns memory full of nonzero bytes, as if an earlier step had left them.
-    fn new() -> Box<Self> {
-        Box::new(Self([0xa5; N]))
-    }
+/// Returns an arena over such a [`memory`] of `bytes` bytes, and its ledger.
+fn arena_of(bytes: usize) -> (Arena<'static>, &'static Ledger) {
+    let ledger: &Ledger = Box::leak(Box::default());
+    (Arena::new(memory(bytes), ledger), ledger)
 }
 
 /// Returns the shape of the fixtures' model.

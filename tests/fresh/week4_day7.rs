@@ -33,9 +33,7 @@ fn task_1() {
 #[test]
 fn task_2() {
     let fresh = Fresh::new("week4-day7 task 2");
-    let mut memory = Memory::<1000>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, ledger) = arena_of(1000);
     for _ in 0..30 {
         let n = fresh.below(40);
         match fresh.below(5) {
@@ -88,9 +86,7 @@ fn task_4() {
     let fresh = Fresh::new("week4-day7 task 4");
     let shape =
         Shape { kv_heads: fresh.from_to(1, 3), head_dim: 2 * fresh.from_to(1, 8), ..shape() };
-    let mut memory = Memory::<40_000>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(40_000);
     let mut cache =
         Cache::new(&mut arena, &shape, 20).expect("Cache::new must succeed: there is room");
     let size = shape.kv_heads * shape.head_dim;
@@ -108,9 +104,7 @@ fn task_4() {
 #[test]
 fn task_5() {
     let fresh = Fresh::new("week4-day7 task 5");
-    let mut memory = Memory::<1000>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(1000);
     let mut top =
         TopK::new(&mut arena, fresh.from_to(1, 20)).expect("TopK::new must succeed: there is room");
     for token in 0..200 {
@@ -119,9 +113,7 @@ fn task_5() {
     }
     fresh.says("best", &top.best().collect::<Vec<_>>());
     let file = file();
-    let mut memory = Memory::<60_000>::new();
-    let ledger = Ledger::default();
-    let arena = Arena::new(&mut memory.0, &ledger);
+    let (arena, _) = arena_of(60_000);
     let options = Options { positions: 12, chunk_rows: fresh.from_to(1, 200), top_k: 5 };
     let mut engine =
         Engine::new(open(&file), arena, options).expect("Engine::new must succeed: there is room");

@@ -6,10 +6,10 @@ use super::*;
 
 #[test]
 pub(super) fn task_2_take_returns_aligned_zeroed_parts() {
-    let mut memory = Memory::<100>::new();
-    let start = memory.0.as_ptr() as usize;
+    let memory = memory(100);
+    let start = memory.as_ptr() as usize;
     let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let mut arena = Arena::new(memory, &ledger);
     let bytes = arena.take::<u8>("bytes", 3).expect("take must return 3 of 100 bytes");
     let floats = check::assert_returns(
         "take 5 f32 after 3 bytes",
@@ -74,9 +74,7 @@ pub(super) fn task_2_take_returns_aligned_zeroed_parts() {
 /// A pair of f32 has the alignment of one f32.
 #[test]
 fn task_2_take_uses_the_alignment_of_the_type() {
-    let mut memory = Memory::<24>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(24);
     arena.take::<u8>("a byte", 1).expect("take must return 1 of 24 bytes");
     let pairs = check::assert_accepts("take two pairs of f32 after a byte", || {
         arena.take::<[f32; 2]>("pairs", 2)
@@ -96,9 +94,7 @@ fn task_2_take_uses_the_alignment_of_the_type() {
 
 #[test]
 fn task_2_take_error_names_the_sizes_and_the_caller() {
-    let mut memory = Memory::<62>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, ledger) = arena_of(62);
     arena.take::<u8>("first", 41).expect("take must return 41 of 62 bytes");
     let mut line = 0;
     let found = check::assert_refuses("take 16 bytes, and 7 for alignment, of 21", || {
@@ -139,9 +135,7 @@ fn task_2_take_error_names_the_sizes_and_the_caller() {
 
 #[test]
 fn task_2_take_returns_an_error_on_size_overflow() {
-    let mut memory = Memory::<64>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(64);
     for n in [usize::MAX, usize::MAX / 4 + 1, usize::MAX / 2, 1 << (usize::BITS - 2)] {
         let call = format!("take::<f32>({n}) of 64 bytes");
         let place = "(take is #[track_caller], so Rust names the line that called it)";
@@ -158,9 +152,7 @@ fn task_2_take_returns_an_error_on_size_overflow() {
 
 #[test]
 pub(super) fn task_2_scope_releases_its_memory_when_dropped() {
-    let mut memory = Memory::<200>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, ledger) = arena_of(200);
     let kept = arena.take::<u8>("kept", 50).expect("take must return 50 of 200 bytes");
     kept.fill(9);
     for round in 0..3 {

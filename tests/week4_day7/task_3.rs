@@ -117,6 +117,18 @@ fn task_3_read_error_names_the_part_and_position() {
     });
 }
 
+/// Checks that `Store::open` refuses a file with an error that contains `words`.
+#[track_caller]
+fn refuses(what: &str, file: &[u8], words: &str) {
+    let Err(error) = Store::open(file) else {
+        panic!("Store::open of a file with {what}: accepted, expected an error")
+    };
+    assert!(
+        error.to_string().contains(words),
+        "Store::open of a file with {what}: the error {error:?} does not contain {words:?}"
+    );
+}
+
 /// Empty, truncated and changed files are refused before a row is read.
 #[test]
 fn task_3_open_rejects_invalid_files() {
@@ -143,16 +155,7 @@ fn task_3_open_rejects_invalid_files() {
         ("another hidden size", with(20, 25), "checksum of the header"),
         ("another epsilon", with(44, 1), "checksum of the header"),
     ] {
-        match Store::open(&file[..]) {
-            Ok(_) => panic!("Store::open of a file with {what}: accepted, expected an error"),
-            Err(error) => {
-                assert!(
-                    error.to_string().contains(words),
-                    "Store::open of a file with {what}: the error {error:?} does not contain \
-                     {words:?}"
-                );
-            }
-        }
+        refuses(what, &file, words);
     }
     // Complete headers with a shape that no model has.
     let s = shape();
@@ -166,16 +169,7 @@ fn task_3_open_rejects_invalid_files() {
     ] {
         let mut file = good.clone();
         file[..HEADER].copy_from_slice(&shape.header());
-        match Store::open(&file[..]) {
-            Ok(_) => panic!("Store::open of a file with {what}: accepted, expected an error"),
-            Err(error) => {
-                assert!(
-                    error.to_string().contains(words),
-                    "Store::open of a file with {what}: the error {error:?} does not contain \
-                     {words:?}"
-                );
-            }
-        }
+        refuses(what, &file, words);
     }
 }
 

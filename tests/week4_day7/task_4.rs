@@ -16,9 +16,7 @@ fn cache_shape(kv_heads: usize, head_dim: usize) -> Shape {
 fn attention(case: &Case, positions: usize) -> Tensor {
     let (keys, values, q) = (case.tensor("keys"), case.tensor("values"), case.tensor("q"));
     let [n, heads, dim] = *keys.shape() else { panic!("three axes") };
-    let mut memory = Memory::<40_000>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(40_000);
     let mut cache = Cache::new(&mut arena, &cache_shape(heads, dim), positions)
         .expect("Cache::new must succeed: there is room");
     let row = |x: &Tensor, t: usize| -> Vec<f32> {
@@ -33,9 +31,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     }
     // The documented limit of scratch, and no more.
     let bytes = 6 * positions + 10 * dim + SLACK;
-    let mut scratch = Memory::<40_000>::new();
-    let mine = Ledger::default();
-    let mut scratch = Arena::new(&mut scratch.0[..bytes], &mine);
+    let (mut scratch, _) = arena_of(bytes);
     let mut out = vec![f32::NAN; q.len()];
     let q: Vec<f32> = q.iter().copied().collect();
     let call = format!("attend with {bytes} bytes of scratch, {n} of {positions} positions");
@@ -65,9 +61,7 @@ pub(super) fn task_4_attend_matches_pytorch() {
 #[test]
 fn task_4_attend_with_very_negative_scores() {
     check::resting_on(&[INT8, BUDGET], || {
-        let mut memory = Memory::<4000>::new();
-        let ledger = Ledger::default();
-        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let (mut arena, _) = arena_of(4000);
         let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 3)
             .expect("Cache::new must succeed: there is room");
         for _ in 0..3 {
@@ -90,9 +84,7 @@ fn task_4_attend_with_very_negative_scores() {
 #[test]
 fn task_4_attend_over_600_positions_does_not_overflow() {
     check::resting_on(&[INT8, BUDGET], || {
-        let mut memory = Memory::<40_000>::new();
-        let ledger = Ledger::default();
-        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let (mut arena, _) = arena_of(40_000);
         let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 600)
             .expect("Cache::new must succeed: there is room");
         for _ in 0..600 {
@@ -113,9 +105,7 @@ fn task_4_attend_over_600_positions_does_not_overflow() {
 #[test]
 fn task_4_push_to_full_cache_returns_an_error() {
     check::resting_on(&[INT8, BUDGET], || {
-        let mut memory = Memory::<4000>::new();
-        let ledger = Ledger::default();
-        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let (mut arena, _) = arena_of(4000);
         let mut cache = Cache::new(&mut arena, &cache_shape(2, 6), 3)
             .expect("Cache::new must succeed: there is room");
         let rows = random(5, &[4, 24]);
@@ -140,10 +130,8 @@ fn task_4_push_to_full_cache_returns_an_error() {
             "{call} must not change the other positions, but does"
         );
         // Too little scratch must be an error, not a panic.
-        let mut scratch = Memory::<16>::new();
-        let mine = Ledger::default();
         let found = check::assert_refuses("attend with 16 bytes of scratch", || {
-            attend(&cache, Arena::new(&mut scratch.0, &mine))
+            attend(&cache, arena_of(16).0)
         });
         assert!(
             matches!(found, Err(Error::Full { budget: 16, .. })),
@@ -156,17 +144,13 @@ fn task_4_push_to_full_cache_returns_an_error() {
 #[test]
 fn task_4_attend_scratch_is_independent_of_the_position() {
     check::resting_on(&[INT8, BUDGET], || {
-        let mut memory = Memory::<40_000>::new();
-        let ledger = Ledger::default();
-        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let (mut arena, _) = arena_of(40_000);
         let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 100)
             .expect("Cache::new must succeed: there is room");
         let mut peaks = Vec::new();
         for _ in 0..100 {
             cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("push must succeed: there is room");
-            let mut scratch = Memory::<1000>::new();
-            let mine = Ledger::default();
-            let arena = Arena::new(&mut scratch.0, &mine);
+            let (arena, mine) = arena_of(1000);
             let call = "attend with 1000 bytes of scratch";
             let mut out = [0.0; 2];
             let done = check::assert_accepts(call, || cache.attend(&[1.0, 2.0], arena, &mut out));
@@ -196,9 +180,7 @@ pub(super) fn task_4_mlp_is_independent_of_the_chunk_size() {
                 Store::open(Device::new(&file, &asked)).expect("Store::open must accept this file");
             // The documented limit of scratch, and no more.
             let scratch_bytes = 6 * shape.intermediate + 4 * OUTPUTS + SLACK;
-            let mut scratch = Memory::<40_000>::new();
-            let mine = Ledger::default();
-            let scratch = Arena::new(&mut scratch.0[..scratch_bytes], &mine);
+            let (scratch, _) = arena_of(scratch_bytes);
             let mut chunk = vec![0; chunk];
             let mut out = vec![f32::NAN; shape.hidden];
             let call = format!(
@@ -218,9 +200,7 @@ pub(super) fn task_4_mlp_is_independent_of_the_chunk_size() {
                 &(bytes.iter().sum::<usize>() as u64, 1),
             );
         }
-        let mut scratch = Memory::<16>::new();
-        let mine = Ledger::default();
-        let scratch = Arena::new(&mut scratch.0, &mine);
+        let (scratch, _) = arena_of(16);
         let (mut chunk, mut out) = (vec![0; 1000], vec![0.0; shape.hidden]);
         let found = check::assert_refuses("mlp with 16 bytes of scratch", || {
             mlp(&mut open(&file), x, &mut chunk, scratch, &mut out)

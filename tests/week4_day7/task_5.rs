@@ -14,9 +14,7 @@ use super::*;
 
 /// Returns the offers that `TopK` keeps, at most `k`.
 fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
-    let mut memory = Memory::<256>::new();
-    let ledger = Ledger::default();
-    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let (mut arena, _) = arena_of(256);
     let mut top = TopK::new(&mut arena, k).expect("TopK::new must succeed: there is room");
     for (token, logit) in offers {
         top.offer(*token, *logit);
@@ -82,14 +80,10 @@ fn task_5_best_tokens_is_independent_of_the_chunk_size() {
         }
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (chunk, k) in [(row, 1), (1000, 5), (128 * row, 20), (1 << 16, 40)] {
-            let mut memory = Memory::<4096>::new();
-            let ledger = Ledger::default();
-            let mut arena = Arena::new(&mut memory.0, &ledger);
+            let (mut arena, _) = arena_of(4096);
             let mut top = TopK::new(&mut arena, k).expect("TopK::new must succeed: there is room");
             // The documented limit of scratch, and no more.
-            let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
-            let mine = Ledger::default();
-            let scratch = Arena::new(&mut scratch.0, &mine);
+            let (scratch, _) = arena_of(4 * OUTPUTS);
             let mut store = open(&file);
             let mut chunk = vec![0; chunk];
             let call = format!(
@@ -121,14 +115,10 @@ fn task_5_best_tokens_skips_rows_that_are_not_tokens() {
         file.resize(shape.file_bytes() as usize, 0);
         let row = shape.row_bytes(Component::Head);
         let x = vec![1; shape.hidden];
-        let mut memory = Memory::<2048>::new();
-        let ledger = Ledger::default();
-        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let (mut arena, _) = arena_of(2048);
         let mut top =
             TopK::new(&mut arena, OUTPUTS).expect("TopK::new must succeed: there is room");
-        let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
-        let mine = Ledger::default();
-        let scratch = Arena::new(&mut scratch.0, &mine);
+        let (scratch, _) = arena_of(4 * OUTPUTS);
         let mut store = open(&file);
         let mut chunk = vec![0; 10 * row];
         let call =
@@ -153,9 +143,7 @@ fn task_5_greedy_text_matches_pytorch() {
         let (file, fixtures) = (file(), fixtures());
         let case = fixtures.case("task_5_generate/greedy");
         let best: Vec<Vec<u32>> = case.read("best");
-        let mut memory = Memory::<40_000>::new();
-        let ledger = Ledger::default();
-        let arena = Arena::new(&mut memory.0, &ledger);
+        let (arena, _) = arena_of(40_000);
         let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
         let mut engine = Engine::new(open(&file), arena, options)
             .expect("Engine::new must succeed: there is room");
@@ -208,9 +196,7 @@ fn task_5_feed_can_be_retried_after_a_failed_read() {
         let file = file();
         let run = |fail_at: usize| -> (usize, Vec<(u32, u32)>) {
             let left = std::cell::Cell::new(usize::MAX);
-            let mut memory = Memory::<60_000>::new();
-            let ledger = Ledger::default();
-            let arena = Arena::new(&mut memory.0, &ledger);
+            let (arena, _) = arena_of(60_000);
             let store =
                 Store::open(Failing(&file, &left)).expect("Store::open must accept this file");
             let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
@@ -270,10 +256,8 @@ fn tiny_llm() -> Vec<u8> {
 fn task_5_tiny_llm_shape_meets_its_memory_and_read_limits() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let file = tiny_llm();
-        let mut memory = Memory::<{ 520 * 1024 }>::new();
-        let ledger = Ledger::default();
+        let (arena, ledger) = arena_of(520 * 1024);
         let (allocated, (counts, fed)) = allocations::count(|| {
-            let arena = Arena::new(&mut memory.0, &ledger);
             let mut engine = Engine::new(open(&file), arena, Options::default())
                 .expect("Engine::new must succeed: there is room");
             engine.feed(31_999).expect("feed must accept this token");
@@ -316,9 +300,7 @@ fn task_5_tiny_llm_shape_meets_its_memory_and_read_limits() {
         );
         // With one byte less, it fails. With exactly the peak, it succeeds.
         let run = |bytes: usize| {
-            let mut memory = Memory::<{ 520 * 1024 }>::new();
-            let ledger = Ledger::default();
-            let arena = Arena::new(&mut memory.0[..bytes], &ledger);
+            let (arena, _) = arena_of(bytes);
             let mut engine = Engine::new(open(&file), arena, Options::default())?;
             engine.feed(7)?;
             engine.best().map(Iterator::count)

@@ -56,11 +56,9 @@ impl Unstreamed<'_> {
         rotate(&mut q, &turn);
         rotate(&mut k, &turn);
         self.cache.push(&k, &v).expect("push must succeed: there is room");
-        let mut memory = Memory::<4000>::new();
-        let ledger = Ledger::default();
         let mut read = vec![0.0; q.len()];
         self.cache
-            .attend(&q, Arena::new(&mut memory.0, &ledger), &mut read)
+            .attend(&q, arena_of(4000).0, &mut read)
             .expect("attend must succeed: there is room");
         add(&mut hidden, &self.product(Component::Output, &read));
 
@@ -84,18 +82,14 @@ fn task_5_logits_equal_unstreamed_model_bit_for_bit() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
         let (file, shape) = (file(), shape());
         for (chunk_rows, at_once) in [(1, usize::MAX), (7, 5), (128, 1000), (1000, usize::MAX)] {
-            let mut memory = Memory::<4000>::new();
-            let ledger = Ledger::default();
-            let mut arena = Arena::new(&mut memory.0, &ledger);
+            let (mut arena, _) = arena_of(4000);
             let cache =
                 Cache::new(&mut arena, &shape, 12).expect("Cache::new must succeed: there is room");
             let mut whole = Unstreamed { shape, file: &file, cache };
             let asked = RefCell::default();
             let store = Store::open(Device { at_once, ..Device::new(&file, &asked) })
                 .expect("Store::open must accept this file");
-            let mut memory = Memory::<60_000>::new();
-            let ledger = Ledger::default();
-            let arena = Arena::new(&mut memory.0, &ledger);
+            let (arena, _) = arena_of(60_000);
             let options = Options { positions: 12, chunk_rows, top_k: 40 };
             let mut engine = Engine::new(store, arena, options)
                 .expect("Engine::new must succeed: there is room");
