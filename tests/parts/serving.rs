@@ -104,3 +104,57 @@ pub(crate) fn run<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when:
     }
     panic!("{when}: after 1000 steps a request is still waiting or running: {told:?}");
 }
+
+/// Submits and cancels requests at random. Each answer is the one of the request alone, or its
+/// start.
+#[track_caller]
+pub(crate) fn random_schedule<C: EngineCache>(
+    what: &str,
+    case: &Case,
+    engine: &mut Engine<C>,
+    mut below: impl FnMut(usize) -> usize,
+) {
+    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
+    let (mut told, mut asked, mut cancelled) = (Told::default(), Vec::new(), Vec::new());
+    let mut log = Vec::new();
+    for _ in 0..40 {
+        match below(4) {
+            0 if asked.len() < 12 => {
+                let (which, n) = (below(prompts.len()), below(8));
+                let id = engine
+                    .submit(request(&prompts[which], n))
+                    .expect("submit must accept this request");
+                asked.push((id, &answers[which][..n]));
+                log.push(format!("submit prompt {which} for {n} tokens = {id}"));
+            }
+            1 if !asked.is_empty() && below(3) == 0 => {
+                let id = below(asked.len()) as RequestId;
+                log.push(format!("cancel {id}"));
+                if engine.cancel(id) {
+                    cancelled.push(id);
+                }
+            }
+            _ => {
+                log.push("step".to_owned());
+                step(engine, &mut told, &format!("{what}: {log:?}"));
+            }
+        }
+    }
+    run(engine, &mut told, &format!("{what}: {log:?}, then steps to the end"));
+    for (id, whole) in asked {
+        let found = told.answers.remove(&id).unwrap_or_default();
+        let cut = cancelled.contains(&id) && found.len() < whole.len();
+        let expected = if cut { &whole[..found.len()] } else { whole };
+        let end = if cut { FinishReason::Interrupted } else { FinishReason::Length };
+        let start = if cut { "start of the answer" } else { "answer" };
+        check::assert_answer(
+            &format!("{what}, request {id} ({log:?}): ({start}, finish reason)"),
+            &(found.as_slice(), told.ends.get(&id).copied()),
+            &(expected, Some(end)),
+        );
+    }
+    assert!(
+        told.answers.is_empty(),
+        "{what}: found tokens for requests that were never submitted, expected none: {told:?}"
+    );
+}

@@ -1,7 +1,5 @@
 //! Week 3, day 1, task 4: one step for all.
 
-use std::collections::BTreeMap;
-
 use tiny_llm::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
     week2::{
@@ -13,7 +11,7 @@ use tiny_llm::{
     week3::{
         engine::{Engine, append_rows},
         options::{Counts, EngineOptions},
-        request::{Request, RequestId, Sequence},
+        request::{Request, Sequence},
     },
 };
 use tiny_llm_harness::{
@@ -22,7 +20,10 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use super::serving::{self, Told, engine_with, model, request, run, step};
+use super::{
+    drawn::below,
+    serving::{self, Told, engine_with, model, random_schedule, request, run, step},
+};
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week3_day1")
@@ -137,67 +138,13 @@ fn task_4_freed_slot_is_reused_in_the_next_step() {
     );
 }
 
-/// Submits and cancels requests at random. Each answer is the one of the request alone, or its
-/// start.
 #[test]
 fn task_4_random_schedules_give_the_same_answers() {
     let case = fixtures().case("task_4_engine/qwen3");
-    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
-    for seed in 0..40u64 {
-        let mut random = tiny_llm::week1::sampling::Rng::new(seed);
-        let mut below = |n: u64| (random.next_u64() % n) as usize;
+    for seed in 0..40 {
+        let mut below = below(seed);
         let mut engine = engine(&case, 1 + below(4));
-        let (mut told, mut asked) = (Told::default(), BTreeMap::new());
-        let mut cancelled = Vec::new();
-        let mut log = Vec::new();
-        for _ in 0..40 {
-            match below(4) {
-                0 if asked.len() < 12 => {
-                    let (which, n) = (below(6), below(8));
-                    let id = engine
-                        .submit(request(&prompts[which], n))
-                        .expect("submit must accept this request");
-                    asked.insert(id, (which, n));
-                    log.push(format!("submit prompt {which} for {n} tokens = {id}"));
-                }
-                1 if !asked.is_empty() && below(3) == 0 => {
-                    let id = below(asked.len() as u64) as RequestId;
-                    log.push(format!("cancel {id}"));
-                    if engine.cancel(id) {
-                        cancelled.push(id);
-                    }
-                }
-                _ => {
-                    log.push("step".to_owned());
-                    step(&mut engine, &mut told, &format!("seed {seed}: {log:?}"));
-                }
-            }
-        }
-        run(&mut engine, &mut told, &format!("seed {seed}: {log:?}, then steps to the end"));
-        for (id, (which, n)) in asked {
-            let found = told.answers.remove(&id).unwrap_or_default();
-            let whole = &answers[which][..n];
-            let end = told.ends.get(&id).copied();
-            let what = format!("seed {seed}, request {id} ({log:?})");
-            if cancelled.contains(&id) && found.len() < n {
-                check::assert_answer(
-                    &format!("{what}: (start of the answer, finish reason)"),
-                    &(found.as_slice(), end),
-                    &(&whole[..found.len()], Some(FinishReason::Interrupted)),
-                );
-            } else {
-                check::assert_answer(
-                    &format!("{what}: (answer, finish reason)"),
-                    &(found.as_slice(), end),
-                    &(whole, Some(FinishReason::Length)),
-                );
-            }
-        }
-        assert!(
-            told.answers.is_empty(),
-            "seed {seed}: found tokens for requests that were never submitted, expected none: \
-             {told:?}"
-        );
+        random_schedule(&format!("seed {seed}"), &case, &mut engine, below);
     }
 }
 

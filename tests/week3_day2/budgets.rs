@@ -1,16 +1,14 @@
 //! Week 3, day 2, task 2: the engine with a budget of rows.
 
-use std::collections::BTreeMap;
-
 use tiny_llm::{
-    week1::{generate::FinishReason, sampling::Rng},
+    week1::sampling::Rng,
     week3::{options::EngineOptions, request::RequestId},
 };
 use tiny_llm_harness::{check, fixtures::Fixtures};
 
 use super::{
     below,
-    serving::{Told, engine, request, run, step},
+    serving::{Told, engine, random_schedule, request, run, step},
 };
 
 fn budget(rows: usize) -> EngineOptions {
@@ -87,53 +85,15 @@ fn task_2_long_prompt_does_not_stall_decoding() {
     );
 }
 
-/// Submits and cancels requests at random, under random budgets.
 #[test]
 fn task_2_random_schedules_give_the_same_answers() {
     let case = Fixtures::open("week3_day2").case("task_2_engine/qwen2");
-    let [prompts, answers] = ["prompts", "greedy"].map(|name| case.read::<Vec<Vec<u32>>>(name));
     for seed in 0..24 {
         let mut below = below(seed);
         let (places, rows) = (1 + below(5), 2 + below(12));
         let mut engine = engine(&case, places, budget(rows));
-        let (mut told, mut asked, mut cancelled) = (Told::default(), BTreeMap::new(), Vec::new());
-        let mut log = vec![format!("{places} slots, {rows} rows a step")];
-        for _ in 0..40 {
-            match below(4) {
-                0 if asked.len() < 10 => {
-                    let (which, n) = (below(5), 1 + below(8));
-                    let id = engine
-                        .submit(request(&prompts[which], n))
-                        .expect("submit must accept this request");
-                    asked.insert(id, (which, n));
-                    log.push(format!("prompt {which} for {n}"));
-                }
-                1 if !asked.is_empty() && below(3) == 0 => {
-                    let id = below(asked.len()) as RequestId;
-                    log.push(format!("cancel {id}"));
-                    if engine.cancel(id) {
-                        cancelled.push(id);
-                    }
-                }
-                _ => {
-                    log.push("step".to_owned());
-                    step(&mut engine, &mut told, &format!("seed {seed}: {log:?}"));
-                }
-            }
-        }
-        run(&mut engine, &mut told, &format!("seed {seed}: {log:?}, then steps to the end"));
-        for (id, (which, n)) in asked {
-            let found = told.answers.remove(&id).unwrap_or_default();
-            let whole = &answers[which][..n];
-            let cut = cancelled.contains(&id) && found.len() < n;
-            let expected = if cut { &whole[..found.len()] } else { whole };
-            let end = if cut { FinishReason::Interrupted } else { FinishReason::Length };
-            check::assert_answer(
-                &format!("seed {seed}, request {id} ({log:?}): (answer, finish reason)"),
-                &(found.as_slice(), told.ends.get(&id).copied()),
-                &(expected, Some(end)),
-            );
-        }
+        let what = format!("seed {seed}, {places} slots, {rows} rows a step");
+        random_schedule(&what, &case, &mut engine, below);
         assert!(
             engine.counts().most_rows <= rows,
             "seed {seed}: a step had more rows than the budget: {:?}",
