@@ -27,13 +27,19 @@ fn task_4_append_rows_of_preempted_request() {
         let start = sequence.num_computed;
         let rows = below(n - start + 1);
         let mut out = Vec::new();
+        append_rows(&sequence, below(n - start + 1), &mut out);
+        let before = out.clone();
         let what = format!(
-            "append_rows of {rows} rows: {prompt} prompt tokens, {answer} answer tokens, {start} \
-             of all computed"
+            "append_rows: {prompt} prompt tokens, {answer} answer tokens, {start} of all computed, \
+             {rows} rows appended to {}",
+            before.len()
         );
         assert_accepts(&what, || append_rows(&sequence, rows, &mut out));
-        let found: Vec<_> =
-            out.iter().map(|row| (row.token, row.position, row.sequence, row.logits)).collect();
+        assert_eq!(out[..before.len()], before, "{what}: earlier rows must not change");
+        let found: Vec<_> = out[before.len()..]
+            .iter()
+            .map(|row| (row.token, row.position, row.sequence, row.logits))
+            .collect();
         let expected: Vec<_> =
             (start..start + rows).map(|i| (tokens[i], i, slot, i + 1 == n)).collect();
         assert_eq!(found, expected, "{what}: (token, position, sequence, logits) of each new row");
