@@ -53,8 +53,6 @@ use task_4::{
     task_4_closing_byte_gives_the_shortest_end, task_4_fewest_tokens_returns_the_minimum,
 };
 
-#[path = "week3_day7/bytes.rs"]
-mod bytes;
 #[path = "parts/drawn.rs"]
 mod drawn;
 #[path = "week3_day7/edges.rs"]

@@ -255,7 +255,7 @@ fn task_2_json_state_with_all_short_texts() {
 
 #[test]
 fn task_2_json_state_with_one_byte_edits_and_random_texts() {
-    let texts: [&[u8]; 9] = [
+    let texts: [&[u8]; 14] = [
         b"{\"a\": [1, 2.5e3, {\"b\": null}], \"c\": {}}",
         b" [ true , false,null ,\"\\u00e9\\n\" ] ",
         b"[[], {}, [[]], [{}], {\"\": []}]",
@@ -265,19 +265,24 @@ fn task_2_json_state_with_one_byte_edits_and_random_texts() {
         b"[\n\t-1,\r 0 , 10 ]",
         b"{ \"k\" : \"v\" , \"l\" : 0 }",
         b"[[1,2],[3,4]]",
+        b" { \"k\" : [ 1 , true ] , \"l\" : { } } ",
+        b"[-1.5e2,\"a\\n\",null,[]]",
+        b"{\"a\":0,\"b\":\"\\u00e9\"}",
+        b" 12 ",
+        b"\"\"",
     ];
     let signs = b"{}[]\":,\\ 01-.eEtfnu\t\n\x0b\xc3\x00a";
     for text in texts {
         check_json(text);
         for at in 0..=text.len() {
             check_json(&text[..at]);
-            for &sign in signs {
-                check_json(&[&text[..at], &[sign], &text[at..]].concat());
-                if at < text.len() {
-                    check_json(&[&text[..at], &[sign], &text[at + 1..]].concat());
-                }
+            for byte in 0..=255 {
+                check_json(&[&text[..at], &[byte], &text[at..]].concat());
             }
             if at < text.len() {
+                for &sign in signs {
+                    check_json(&[&text[..at], &[sign], &text[at + 1..]].concat());
+                }
                 check_json(&[&text[..at], &text[at + 1..]].concat());
             }
         }
