@@ -211,12 +211,9 @@ fn requests() -> Vec<Request> {
         .into_iter()
         .enumerate()
         .map(|(i, n)| Request {
-            prompt: prompt(i, n),
-            max_new_tokens: 60,
-            stop_tokens: Vec::new(),
-            stop_texts: Vec::new(),
-            sampling: SamplerOptions { temperature: 1.0, ..SamplerOptions::default() },
+            sampling: SamplerOptions::default(),
             seed: i as u64,
+            ..Request::greedy(prompt(i, n), 60)
         })
         .collect()
 }

@@ -129,21 +129,14 @@ fn task_4() {
     let shape = CacheShape { layers: 1, sequences: 4, kv_heads: 1, capacity: 96, head_dim: 4 };
     let cache = PagedCache::new(shape, 32, fresh.from_to(3, 5), CacheType::F32);
     let bytes = Box::new(|_| Vec::new());
-    let mut engine = Engine::new(
-        Arc::new(model),
-        Arc::new(models::plan()),
-        cache,
-        EngineOptions::default(),
-        bytes,
-    );
+    let (model, plan) = (Arc::new(model), Arc::new(models::plan()));
+    let mut engine = Engine::new(model, plan, cache, EngineOptions::default(), bytes);
     for seed in 0..5 {
+        let prompt = fresh.tokens(fresh.from_to(1, 40), 20);
         let request = Request {
-            prompt: fresh.tokens(fresh.from_to(1, 40), 20),
-            max_new_tokens: fresh.from_to(20, 50),
-            stop_tokens: Vec::new(),
-            stop_texts: Vec::new(),
-            sampling: SamplerOptions { temperature: 1.0, ..SamplerOptions::default() },
+            sampling: SamplerOptions::default(),
             seed,
+            ..Request::greedy(prompt, fresh.from_to(20, 50))
         };
         engine.submit(request).expect("a good request");
     }

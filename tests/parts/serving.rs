@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tiny_llm::{
-    week1::{generate::FinishReason, sampling::SamplerOptions},
+    week1::generate::FinishReason,
     week2::{cache::CacheType, matrix::Matrix, model::Model, plan::Plan},
     week3::{
         engine::{Engine, Event},
@@ -20,19 +20,8 @@ use tiny_llm_harness::{check, fixtures::Case};
 #[path = "models.rs"]
 pub(crate) mod models;
 
-pub(crate) fn greedy() -> SamplerOptions {
-    SamplerOptions { temperature: 0.0, ..SamplerOptions::default() }
-}
-
 pub(crate) fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
-    Request {
-        prompt: prompt.to_vec(),
-        max_new_tokens,
-        stop_tokens: Vec::new(),
-        stop_texts: Vec::new(),
-        sampling: greedy(),
-        seed: 0,
-    }
+    Request::greedy(prompt.to_vec(), max_new_tokens)
 }
 
 pub(crate) fn model(case: &Case) -> Model {

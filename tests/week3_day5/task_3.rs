@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tiny_llm::{
-    week1::sampling::{Rng, SamplerOptions},
+    week1::sampling::Rng,
     week2::{
         cache::{CacheShape, CacheType, KvCache},
         kernels::vector::TILE,
@@ -226,14 +226,7 @@ fn engine<C: EngineCache>(model: &Arc<Model>, cache: C) -> Engine<C> {
 }
 
 fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
-    Request {
-        prompt: prompt.to_vec(),
-        max_new_tokens,
-        stop_tokens: Vec::new(),
-        stop_texts: Vec::new(),
-        sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
-        seed: 0,
-    }
+    Request::greedy(prompt.to_vec(), max_new_tokens)
 }
 
 /// Runs all requests until they finish. Returns their answers.

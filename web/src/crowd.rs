@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tiny_llm_reference::{
-    week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, KvCache},
         kernels::vector::TILE,
@@ -82,14 +81,7 @@ impl Crowd {
             prompt + answer,
             self.room.pages
         );
-        self.engine.submit(Request {
-            prompt: vec![number as u32; prompt],
-            max_new_tokens: answer,
-            stop_tokens: Vec::new(),
-            stop_texts: Vec::new(),
-            sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
-            seed: 0,
-        })?;
+        self.engine.submit(Request::greedy(vec![number as u32; prompt], answer))?;
         self.requests.push(Known { prompt, answer, finished: false });
         Ok(())
     }
