@@ -16,6 +16,7 @@ use tiny_llm::{
 use tiny_llm_harness::{
     check::{assert_accepts, assert_answer, assert_refuses},
     fixtures::Case,
+    messages::assert_good,
 };
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, list};
@@ -50,10 +51,7 @@ pub(super) fn task_2_pin_returns_expected_backends() {
         let cache = case.value("cache").as_u64().map(|n| n as usize);
         let wishes = Wishes { homes, cache };
         let twins = twins(case);
-        let found = assert_accepts(case.name(), || pin(&g, &ids, &refs(&twins), &wishes));
-        let found = found.unwrap_or_else(|e| {
-            panic!("{}: this must be accepted, but it was refused: {e:#}", case.name())
-        });
+        let found = assert_good(case.name(), || pin(&g, &ids, &refs(&twins), &wishes));
         let what = format!("{}: node, operation, backend", case.name());
         let expected = backends(case.value("pinned"));
         let keepers = |pinned: &[Option<usize>]| {
@@ -93,9 +91,7 @@ fn task_2_pin_follows_nested_views_of_a_weight() {
             if views == 1 { "" } else { "s" }
         );
         let order = g.order(&[product]);
-        let found = assert_accepts(&what, || pin(&g, &order, &refs(&twins), &wishes));
-        let found = found
-            .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
+        let found = assert_good(&what, || pin(&g, &order, &refs(&twins), &wishes));
         let diagnosis = if views > 1 { ONE_VIEW_BACK } else { "" };
         assert!(
             found[product.index()] == Some(1),

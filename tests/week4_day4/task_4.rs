@@ -8,8 +8,9 @@ use tiny_llm::week4::{
 };
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_answer, resting_on},
+    check::{assert_answer, resting_on},
     fixtures::Case,
+    messages::assert_good,
 };
 
 use super::{CPU, ONE_VIEW_BACK, backends, each, graph_of, list, on_twins, results_of};
@@ -35,10 +36,7 @@ fn expected(case: &Case) -> Seen {
 fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
     let (g, ids) = graph_of(case);
     let placed = backends(case.value("placed"));
-    let made = assert_accepts(case.name(), || Schedule::new(&g, &ids, &placed, &results(&ids)));
-    made.unwrap_or_else(|e| {
-        panic!("{}: this must be accepted, but it was refused: {e:#}", case.name())
-    })
+    assert_good(case.name(), || Schedule::new(&g, &ids, &placed, &results(&ids)))
 }
 
 /// Checks that each copy reads from another backend, and that all other nodes read only from the
@@ -112,9 +110,7 @@ fn task_4_view_result_is_owned_by_its_roots_backend() {
     let view = g.reshape(sum, &[2, 2]).expect("reshape must accept these sizes");
     let placed = [None, Some(1), None];
     let what = "a result that is a view of a sum on the second backend";
-    let made = assert_accepts(what, || Schedule::new(&g, &[x, sum, view], &placed, &[view]));
-    let schedule =
-        made.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
+    let schedule = assert_good(what, || Schedule::new(&g, &[x, sum, view], &placed, &[view]));
     let copies = schedule.graph.ids().filter(|&id| matches!(schedule.graph.node(id).op, Op::Copy));
     assert_answer(
         &format!("{what}: (owner of its bytes, number of copies)"),
@@ -136,9 +132,7 @@ fn task_4_nested_view_result_is_owned_by_its_roots_backend() {
     let owner = |result| {
         let what = "a result that is a view of a view of a sum on the second backend";
         let order = [x, sum, one, two];
-        let made = assert_accepts(what, || Schedule::new(&g, &order, &placed, &[result]));
-        let schedule = made
-            .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
+        let schedule = assert_good(what, || Schedule::new(&g, &order, &placed, &[result]));
         schedule.owners[schedule.results[0].index()]
     };
     let diagnosis = if owner(one) == Some(1) { ONE_VIEW_BACK } else { "" };
@@ -160,9 +154,7 @@ pub(super) fn task_4_view_of_a_leaf_is_not_copied() {
     let placed = [None, None, Some(0), Some(1)];
     let what = "a view of a leaf that both backends read";
     let results = [one, two];
-    let made = assert_accepts(what, || Schedule::new(&g, &g.order(&results), &placed, &results));
-    let schedule =
-        made.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
+    let schedule = assert_good(what, || Schedule::new(&g, &g.order(&results), &placed, &results));
     check_owners(what, &schedule);
     assert_answer(&format!("{what}: copies"), &schedule.copies(), &0);
 }

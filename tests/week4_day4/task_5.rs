@@ -24,6 +24,7 @@ use tiny_llm_formats::bytes::Bytes;
 use tiny_llm_harness::{
     allocations::count,
     check::{assert_accepts, assert_answer, assert_refuses, resting_on},
+    messages::assert_good,
 };
 
 use super::{
@@ -46,9 +47,7 @@ fn asked(counts: &Counts) -> [usize; 4] {
 }
 
 fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> Place {
-    let found = assert_accepts(what, || weights.place(twin, bytes));
-    let place =
-        found.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e}"));
+    let place = assert_good(what, || weights.place(twin, bytes));
     let mut there = vec![0; place.bytes];
     twin.download(place, &mut there)
         .unwrap_or_else(|e| panic!("{what}: this must succeed, but it failed: {e}"));
@@ -249,13 +248,10 @@ fn task_5_logits_equal_week_2_on_one_and_two_backends() {
                 let what = format!("{what}: {n} rows that end at position {position}");
                 let before =
                     engine.scheduler().expect("the engine must have a scheduler").traffic();
-                let (allocations, found) = count(|| {
-                    assert_accepts(&what, || {
+                let (allocations, _) = count(|| {
+                    assert_good(&what, || {
                         engine.forward(&model, &rows, &mut ours, &plan).map(<[f32]>::len)
                     })
-                });
-                found.unwrap_or_else(|e| {
-                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
                 });
                 let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
                 let pairs = engine.logits().iter().zip(expected);
@@ -293,11 +289,8 @@ fn task_5_new_pass_size_copies_no_weights_again() {
         for n in [2, 1, 2] {
             let rows = rows(&model, position, n);
             position += n;
-            let passed = assert_accepts("a pass", || {
+            assert_good(&format!("a pass of {n} rows"), || {
                 engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
-            });
-            passed.unwrap_or_else(|e| {
-                panic!("a pass of {n} rows must be accepted, but it was refused: {e:#}")
             });
             let scheduler = engine.scheduler().expect("the engine must have a scheduler");
             let copied = scheduler.weights().map(|weights| weights.copied).sum::<usize>();
@@ -326,11 +319,7 @@ fn task_5_random_placements_do_not_change_results() {
                     placed[id.index()] = Some(below(backends));
                 }
                 let what = format!("random graph {seed}, on {backends} backends");
-                let schedule =
-                    assert_accepts(&what, || Schedule::new(&g, &order, &placed, &results));
-                let schedule = schedule.unwrap_or_else(|e| {
-                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
-                });
+                let schedule = assert_good(&what, || Schedule::new(&g, &order, &placed, &results));
                 check_owners(&what, &schedule);
                 assert_eq!(
                     schedule.copies(),
