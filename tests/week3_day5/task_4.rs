@@ -7,10 +7,10 @@ use tiny_llm::{
     },
     week3::{
         paged::PagedCache,
-        prompt_file::{self, HEADER, PromptKey, checksum, decode, encode},
+        prompt_file::{self, HEADER, PromptKey, VERSION, checksum, decode, encode},
     },
 };
-use tiny_llm_harness::{check, fixtures::Case};
+use tiny_llm_harness::{check, fixtures::Case, messages::assert_tells};
 
 use super::{fixtures, long};
 
@@ -227,11 +227,17 @@ fn task_4_in_common_returns_shared_prefix_length() {
     for (why, text, expected) in [
         ("the same prompt: its last token has to be computed", &[12, 0, 36, 36, 5][..], 4),
         ("a longer one", &[12, 0, 36, 36, 5, 9], 5),
+        ("two more tokens", &[12, 0, 36, 36, 5, 9, 9], 5),
         ("a shorter one", &[12, 0, 36], 2),
+        ("its first two tokens", &[12, 0], 1),
+        ("two tokens, another second one", &[12, 9], 1),
+        ("another last token", &[12, 0, 36, 36, 9], 4),
+        ("another last token, then the file's", &[12, 0, 36, 36, 9, 5], 4),
         ("another token in the middle", &[12, 0, 35, 36, 5, 9], 2),
         ("another first token", &[11, 0, 36, 36, 5], 0),
         ("no tokens", &[], 0),
         ("a single token", &[12], 0),
+        ("another single token", &[11], 0),
     ] {
         let call = format!("a file of [12, 0, 36, 36, 5], {why}: in_common({text:?})");
         let found = check::assert_accepts(&call, || prompt.in_common(text));
@@ -278,76 +284,85 @@ fn task_4_decode_rejects_any_other_length() {
     // A token count that fits no file, with a correct checksum.
     let mut damaged = file.clone();
     damaged[36..40].copy_from_slice(&u32::MAX.to_le_bytes());
-    let body = damaged.len() - 8;
-    let sum = checksum(&damaged[..body]);
-    damaged[body..].copy_from_slice(&sum.to_le_bytes());
-    refused(&damaged, key, "a token count of 4294967295, with a correct checksum");
+    refused(&sound(damaged), key, "a token count of 4294967295, with a correct checksum");
 }
 
-/// The error for a file of another model, cache type or shape names what differs.
+/// Returns a file with a correct checksum.
+fn sound(mut file: Vec<u8>) -> Vec<u8> {
+    let body = file.len() - 8;
+    let sum = checksum(&file[..body]);
+    file[body..].copy_from_slice(&sum.to_le_bytes());
+    file
+}
+
+/// The error for a file of another model, cache type or shape names what differs: what was found,
+/// and what was expected.
 #[test]
 fn task_4_decode_error_names_what_differs() {
     let case = fixtures().case("task_4_file/f16");
     let (_, _, key) = stored(&case, CacheType::F16);
     let file = bytes_of(&case);
+    let of_f32 = bytes_of(&fixtures().case("task_4_file/f32"));
     let with = |at: usize, number: u32| {
         let mut other = file.clone();
         other[at..at + 4].copy_from_slice(&number.to_le_bytes());
         other
     };
-    let mut longer = [&file[..file.len() - 8], &[0; 8]].concat();
-    longer.extend(checksum(&longer).to_le_bytes());
-    for (what, bytes, key, words) in [
+    let whole = || file.clone();
+    let model = |fingerprint| PromptKey { fingerprint, ..key };
+    let [first_bit, last_bit] = [1 << 63, 1].map(|bit| model(key.fingerprint ^ bit));
+    let other_type = PromptKey { cache_type: prompt_file::CacheType::F32, ..key };
+    let layers = PromptKey { layers: 77, ..key };
+    let heads = PromptKey { kv_heads: 77, ..key };
+    let size = PromptKey { head_dim: 77, ..key };
+    let n = file.len();
+    let extra = sound([&file[..], &[0; 8]].concat());
+    let [len, shorter, longer] = [n, n - 3, n + 100].map(|n| n.to_string());
+    let version: &[&str] = &[&VERSION.to_string()];
+    let other = b"GGUF and other things, more than 48 bytes in all.".to_vec();
+    let (print, ours): (&[_], &[_]) = (&["fingerprint"], &["0123456789abcdef"]);
+    /// The file's fault, the file, the key, texts of the message, what it names as found, and what
+    /// as expected.
+    type Fault<'a> = (&'a str, Vec<u8>, PromptKey, &'a [&'a str], &'a [&'a str], &'a [&'a str]);
+    let faults: [Fault<'_>; 22] = [
+        ("another format", other, key, &["magic|keys and values|begin with"], &[], &[]),
+        ("version 2", with(8, 2), key, &["version"], &["2"], version),
+        ("version 0", with(8, 0), key, &["version"], &["0"], version),
+        ("version 77, correct checksum", sound(with(8, 77)), key, &["version"], &["77"], version),
+        ("a third cache type", with(12, 2), key, &["cache type"], &["2"], &[]),
+        ("cache type 9, correct checksum", sound(with(12, 9)), key, &["cache type"], &["9"], &[]),
+        ("an f16 file for an f32 cache", whole(), other_type, &[], &["f16"], &["f32"]),
+        ("an f32 file for an f16 cache", of_f32, key, &[], &["f32"], &["f16"]),
+        ("another model", whole(), model(3), print, ours, &[]),
         (
-            "a file of another format",
-            b"GGUF and other things, more than 48 bytes in all.".to_vec(),
-            key,
-            vec!["magic|keys and values|begin with"],
-        ),
-        ("version 2", with(8, 2), key, vec!["version", "2", "1"]),
-        ("version 0", with(8, 0), key, vec!["version", "0", "1"]),
-        ("a third cache type", with(12, 2), key, vec!["cache type", "2"]),
-        (
-            "an f32 cache",
-            file.clone(),
-            PromptKey { cache_type: prompt_file::CacheType::F32, ..key },
-            vec!["f16", "f32"],
-        ),
-        (
-            "another model",
-            file.clone(),
-            PromptKey { fingerprint: 3, ..key },
-            vec!["fingerprint", "0123456789abcdef"],
-        ),
-        (
-            "a model whose fingerprint has another first bit",
-            file.clone(),
-            PromptKey { fingerprint: key.fingerprint ^ 1 << 63, ..key },
-            vec!["fingerprint", "0123456789abcdef", "8123456789abcdef"],
-        ),
-        (
-            "a model whose fingerprint has another last bit",
-            file.clone(),
-            PromptKey { fingerprint: key.fingerprint ^ 1, ..key },
-            vec!["fingerprint", "0123456789abcdef", "0123456789abcdee"],
+            "another first bit of the fingerprint",
+            whole(),
+            first_bit,
+            print,
+            ours,
+            &["8123456789abcdef"],
         ),
         (
-            "another number of layers",
-            file.clone(),
-            PromptKey { layers: 7, ..key },
-            vec!["layers", "2", "7"],
+            "another last bit of the fingerprint",
+            whole(),
+            last_bit,
+            print,
+            ours,
+            &["0123456789abcdee"],
         ),
-        (
-            "another number of heads",
-            file.clone(),
-            PromptKey { kv_heads: 7, ..key },
-            vec!["heads", "3", "7"],
-        ),
-        ("another head size", file.clone(), PromptKey { head_dim: 8, ..key }, vec!["4", "8"]),
-        ("a token count that is one too large", with(36, 6), key, vec!["bytes", "6 tokens"]),
-        ("eight extra bytes, with a correct checksum", longer, key, vec!["bytes", "5 tokens"]),
-        ("another token", with(HEADER, 11), key, vec!["checksum"]),
-    ] {
+        ("a model with another number of layers", whole(), layers, &["layers"], &["2"], &["77"]),
+        ("a model with another number of heads", whole(), heads, &["heads"], &["3"], &["77"]),
+        ("a model with another head size", whole(), size, &[], &["4"], &["77"]),
+        ("55 layers, correct checksum", sound(with(24, 55)), key, &[], &["55"], &["2"]),
+        ("55 heads, correct checksum", sound(with(28, 55)), key, &[], &["55"], &["3"]),
+        ("a head size of 55, correct checksum", sound(with(32, 55)), key, &[], &["55"], &["4"]),
+        ("six tokens instead of five", with(36, 6), key, &["bytes", "6 tokens"], &[], &[]),
+        ("six tokens, correct checksum", sound(with(36, 6)), key, &[], &[&len], &[&longer]),
+        ("eight bytes more, correct checksum", extra, key, &["bytes", "5 tokens"], &[], &[]),
+        ("three bytes less", file[..n - 3].to_vec(), key, &[], &[&shorter], &[&len]),
+        ("another token", with(HEADER, 11), key, &["checksum"], &[], &[]),
+    ];
+    for (what, bytes, key, words, found, expected) in faults {
         let error = refused(&bytes, key, what);
         for word in words {
             assert!(
@@ -355,5 +370,18 @@ fn task_4_decode_error_names_what_differs() {
                 "{what}: the error {error:?} does not contain {word:?}"
             );
         }
+        assert_tells(what, &error, found, expected);
+    }
+    // The message may name the stored checksum or the computed one as found. It contains both.
+    let damaged = with(HEADER, 11);
+    let message = refused(&damaged, key, "another token");
+    for file in [&damaged, &sound(damaged.clone())] {
+        let sum =
+            u64::from_le_bytes(file[n - 8..].try_into().expect("the checksum has eight bytes"));
+        let (hex, decimal) = (format!("{sum:016x}"), sum.to_string());
+        assert!(
+            message.contains(&hex) || message.contains(&decimal) || !message.contains("found "),
+            "a damaged file: the message {message:?} does not contain the checksum {hex}"
+        );
     }
 }
