@@ -4,20 +4,11 @@ use std::fs;
 
 use crate::{
     folder::{CONTEXT, Folder},
-    process::run,
+    process::{self, Run, run},
 };
 
-/// Runs `logits`, which needs no tokenizer.
-fn logits(folder: &Folder, tokens: &str) -> crate::process::Run {
-    run(&[
-        "logits",
-        "--model",
-        folder.name(),
-        "--tokens",
-        tokens,
-        "--out",
-        &folder.file("out.safetensors"),
-    ])
+fn logits(folder: &Folder, tokens: &str) -> Run {
+    process::logits(folder.name(), tokens, &folder.file("out.safetensors"))
 }
 
 #[test]
@@ -155,7 +146,7 @@ fn an_output_that_cannot_be_written_gets_one_line() {
         folder.file("config.json/out.safetensors"),
         folder.name().to_owned(),
     ] {
-        let run = run(&["logits", "--model", folder.name(), "--tokens", "1", "--out", &out]);
+        let run = process::logits(folder.name(), "1", &out);
         run.fails_in_one_line(&out, 1, &[&out, "cannot be written"]);
     }
     // No unfinished file is left beside the folder, where other tests' folders are, or in it.

@@ -7,23 +7,14 @@ use tiny_llm_formats::{checkpoint::Checkpoint, tensor::tensor};
 
 use crate::{
     folder::{CONTEXT, Folder, VOCABULARY},
-    process::{command, finished, run, run_with_input},
+    process::{command, finished, logits, run, run_with_input},
 };
 
 #[test]
 fn logits_match_the_model() {
     let (model, out) = (Folder::model(), Folder::empty());
     let tokens = [3, 50, 0, 3];
-    run(&[
-        "logits",
-        "--model",
-        model.name(),
-        "--tokens",
-        "3, 50,0,3",
-        "--out",
-        &out.file("model.safetensors"),
-    ])
-    .succeeds("logits");
+    logits(model.name(), "3, 50,0,3", &out.file("model.safetensors")).succeeds("logits");
     let written = Checkpoint::open(&out.path).unwrap();
     let written = to_f32(&written.tensor("logits", &[4, VOCABULARY]).unwrap()).unwrap();
     let expected = load_model(&model.path)

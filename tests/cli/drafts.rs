@@ -7,13 +7,9 @@ use std::{
 };
 
 use crate::{
-    folder::Folder,
+    folder::{DRAFT, Folder},
     process::{Run, command, finished, run},
 };
-
-fn embedded(name: &str) -> String {
-    format!("{}/models/{name}", env!("CARGO_MANIFEST_DIR"))
-}
 
 const PROMPT: &str = "Once upon a time there was a girl named Lily. Lily had a red ball.";
 
@@ -27,22 +23,20 @@ fn story(more: &[&str]) -> Run {
 #[test]
 fn drafts_change_no_greedy_text() {
     let alone = story(&[]);
-    let draft = embedded("tiny-story-draft");
-    for who in ["lookup", &draft] {
+    for who in ["lookup", DRAFT] {
         let said = story(&["--draft", who]);
         assert_eq!(said.stdout, alone.stdout, "--draft {who}");
         let line = said.stderr.lines().find(|line| line.starts_with("drafts ")).expect("a line");
         assert!(line.contains(" accepted, ") && line.ends_with(" passes"), "{line}");
     }
-    let with = story(&["--draft", &draft, "--repeat-penalty", "1.3"]);
+    let with = story(&["--draft", DRAFT, "--repeat-penalty", "1.3"]);
     assert_eq!(with.stdout, story(&["--repeat-penalty", "1.3"]).stdout, "with a penalty");
 }
 
 #[test]
 fn a_seed_gives_the_same_text_with_drafts() {
-    let draft = embedded("tiny-story-draft");
     let text = |seed: &str| {
-        story(&["--draft", &draft, "--temperature", "0.8", "--top-k", "40", "--seed", seed]).stdout
+        story(&["--draft", DRAFT, "--temperature", "0.8", "--top-k", "40", "--seed", seed]).stdout
     };
     assert_eq!(text("5"), text("5"));
     assert_ne!(text("5"), text("6"));

@@ -1,14 +1,13 @@
 //! `experts`, and the commands that reject models with experts.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use tiny_llm_harness::fixtures::Json;
 
-use crate::{folder::Folder, process::run};
-
-fn mixture() -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-mixture").display().to_string()
-}
+use crate::{
+    folder::{Folder, MIXTURE},
+    process::run,
+};
 
 /// In each of the two layers, two of eight experts compute a token.
 #[test]
@@ -33,27 +32,27 @@ fn experts_of_a_text_are_shown() {
 
 #[test]
 fn a_model_with_experts_writes_words() {
-    let args = ["generate", "--model", &mixture(), "-p", "once upon a t", "-n", "20"];
+    let args = ["generate", "--model", MIXTURE, "-p", "once upon a t", "-n", "20"];
     let said = run(&args).succeeds("generate");
     assert!(said.stdout.contains("ime, there was a "), "{}", said.stdout);
 }
 
 #[test]
 fn batch_of_a_model_with_experts_matches_generate() {
-    let (model, files) = (mixture(), Folder::empty());
+    let files = Folder::empty();
     let prompts = ["once upon a t", "a fox", "the ", "once upon a time, th"];
     let request = |prompt| format!("{{\"prompt\": \"{prompt}\", \"max_tokens\": 20}}\n");
     files.write("requests.jsonl", prompts.map(request).concat().as_bytes());
     let [requests, out] = ["requests.jsonl", "answers.jsonl"].map(|name| files.file(name));
     let alone = prompts.map(|prompt| {
-        let args = ["generate", "--model", &model, "-q", "-p", prompt, "-n", "20"];
+        let args = ["generate", "--model", MIXTURE, "-q", "-p", prompt, "-n", "20"];
         let said = run(&args).succeeds("generate");
         said.stdout.strip_suffix('\n').expect("a line").to_owned()
     });
     for options in
         [&["--max-batch", "4"][..], &["--max-batch", "3", "--pages", "5", "--budget", "7"]]
     {
-        let args = ["batch", &requests, "--model", &model, "--out", &out];
+        let args = ["batch", &requests, "--model", MIXTURE, "--out", &out];
         run(&[&args[..], options].concat()).succeeds("batch");
         let answers = fs::read_to_string(&out).expect("answers");
         let texts: Vec<Json> = answers.lines().map(|line| line.parse().expect("JSON")).collect();
@@ -67,18 +66,17 @@ fn batch_of_a_model_with_experts_matches_generate() {
 
 #[test]
 fn unsupported_commands_reject_models_with_experts() {
-    let model = mixture();
     for (args, code, words) in [
         (&["experts", "--model", "models/tiny-story", "-p", "a"][..], 1, &["no experts"][..]),
         (
-            &["generate", "--model", &model, "-p", "a", "--engine", "graph"],
+            &["generate", "--model", MIXTURE, "-p", "a", "--engine", "graph"],
             2,
             &["--engine", "experts"],
         ),
-        (&["generate", "--model", &model, "-p", "a", "--week", "1"], 2, &["--week", "experts"]),
-        (&["generate", "--model", &model, "-p", "a", "--draft", "lookup"], 2, &["--draft"]),
-        (&["graph", "--model", &model], 1, &["experts"]),
-        (&["quantize", &model, "x.gguf", "--type", "q8_0"], 1, &["model_type", "qwen3_moe"]),
+        (&["generate", "--model", MIXTURE, "-p", "a", "--week", "1"], 2, &["--week", "experts"]),
+        (&["generate", "--model", MIXTURE, "-p", "a", "--draft", "lookup"], 2, &["--draft"]),
+        (&["graph", "--model", MIXTURE], 1, &["experts"]),
+        (&["quantize", MIXTURE, "x.gguf", "--type", "q8_0"], 1, &["model_type", "qwen3_moe"]),
     ] {
         run(args).fails_in_one_line(&args.join(" "), code, words);
     }

@@ -8,6 +8,12 @@ use std::{
 
 use crate::process::run;
 
+/// Folders of models that the repository has.
+pub(crate) const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story");
+pub(crate) const DRAFT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story-draft");
+pub(crate) const LLM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-llm");
+pub(crate) const MIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-mixture");
+
 /// A folder with a unique name, which is removed when this value is dropped.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,

@@ -3,16 +3,15 @@
 
 use std::{fs, path::Path};
 
-use crate::{folder::Folder, process::run};
-
-fn embedded() -> String {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
-}
+use crate::{
+    folder::{Folder, STORY},
+    process::run,
+};
 
 #[test]
 fn rejects_zero_threads_and_more_than_1024() {
     for threads in ["0", "1025", "100000"] {
-        let refused = run(&["bench", "--model", &embedded(), "--week", "2", "-j", threads]);
+        let refused = run(&["bench", "--model", STORY, "--week", "2", "-j", threads]);
         refused.fails_in_one_line(threads, 2, &["--threads", "from 1 to 1024"]);
     }
 }
@@ -31,18 +30,9 @@ fn tensors_that_the_model_does_not_have_are_refused() {
     folder.edit_config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
     for week in ["1", "2"] {
         let out = folder.file("out.safetensors");
-        let refused = run(&[
-            "logits",
-            "--model",
-            folder.name(),
-            "--week",
-            week,
-            "--tokens",
-            "3",
-            "--out",
-            &out,
-        ]);
-        refused.fails_in_one_line(
+        let logits =
+            ["logits", "--model", folder.name(), "--week", week, "--tokens", "3", "--out", &out];
+        run(&logits).fails_in_one_line(
             "a layer too many",
             1,
             &["model.safetensors", "tensor model.layers.1.", "1 layers", "doesn't have"],
@@ -84,11 +74,7 @@ fn a_name_of_a_megabyte_does_not_fill_the_screen() {
 fn quantize_names_the_file_of_a_nan() {
     let folder = Folder::model();
     let out = folder.file("out.gguf");
-    fs::copy(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story/tokenizer.json"),
-        folder.file("tokenizer.json"),
-    )
-    .unwrap();
+    fs::copy(format!("{STORY}/tokenizer.json"), folder.file("tokenizer.json")).unwrap();
     let whole = folder.file("whole.gguf");
     run(&["synth", "--like", "tiny", "--type", "f32", "--out", &whole]).succeeds("synth");
     let mut bytes = fs::read(&whole).unwrap();
@@ -111,10 +97,10 @@ mod unix {
         let folder = Folder::empty();
         let pipe = folder.file("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let refused = run(&["quantize", &embedded(), &pipe, "--type", "q8_0", "--force"]);
+        let refused = run(&["quantize", STORY, &pipe, "--type", "q8_0", "--force"]);
         refused.fails_in_one_line("a pipe", 1, &[&pipe, "found a device or a pipe"]);
         assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo(), "the pipe is still there");
-        let refused = run(&["quantize", &embedded(), "/dev/null", "--type", "q8_0", "--force"]);
+        let refused = run(&["quantize", STORY, "/dev/null", "--type", "q8_0", "--force"]);
         refused.fails_in_one_line("a device", 1, &["/dev/null", "found a device or a pipe"]);
     }
 
@@ -125,9 +111,8 @@ mod unix {
         let (link, real) = (folder.file("link.gguf"), other.file("real.gguf"));
         fs::write(&real, b"old").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        let quantize = |more: &[&str]| {
-            run(&[&["quantize", &embedded(), &link, "--type", "q8_0"], more].concat())
-        };
+        let quantize =
+            |more: &[&str]| run(&[&["quantize", STORY, &link, "--type", "q8_0"], more].concat());
         quantize(&[]).fails_in_one_line("without --force", 1, &["link.gguf", "--force"]);
         quantize(&["--force"]).succeeds("through a link");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -143,7 +128,7 @@ mod unix {
         let folder = Folder::empty();
         let out = folder.file("out");
         for (args, signal) in [
-            (vec!["quantize", &embedded(), &out, "--type", "q4_k_m", "--force"], "TERM"),
+            (vec!["quantize", STORY, &out, "--type", "q4_k_m", "--force"], "TERM"),
             (vec!["synth", "--like", "smollm2-360m", "--type", "f16", "--out", &out], "TERM"),
             (vec!["synth", "--like", "smollm2-360m", "--type", "f16", "--out", &out], "INT"),
         ] {
@@ -176,7 +161,7 @@ mod unix {
             finished(Command::new("sh").args(["-c", &script]).output().unwrap())
         };
         let program = env!("CARGO_BIN_EXE_tiny-llm");
-        let said = limited(&format!("{program} quantize {} {out} --type f16", embedded()));
+        let said = limited(&format!("{program} quantize {STORY} {out} --type f16"));
         said.fails_in_one_line("quantize", 1, &["out.gguf: cannot be written"]);
         let said = limited(&format!("{program} synth --like smollm2-360m --out {out}"));
         assert!(said.stderr.contains("cannot be written"), "{}", said.stderr);
@@ -187,7 +172,7 @@ mod unix {
 
 #[test]
 fn a_folder_is_inspected() {
-    let said = run(&["inspect", &embedded()]).succeeds("a folder");
+    let said = run(&["inspect", STORY]).succeeds("a folder");
     for words in ["family                  Qwen3", "model.embed_tokens.weight", "BF16", "all "] {
         assert!(said.stdout.contains(words), "expected {words:?} in\n{}", said.stdout);
     }

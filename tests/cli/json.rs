@@ -5,7 +5,7 @@ use std::fs;
 use tiny_llm_harness::fixtures::Json;
 
 use crate::{
-    folder::Folder,
+    folder::{DRAFT, Folder},
     process::{Run, run},
 };
 
@@ -121,8 +121,7 @@ fn drafts_change_no_json_answer() {
         let answer: Json = line.parse().expect("JSON");
         object(answer["text"].as_str().unwrap_or_else(|| panic!("line {i}: {line}")));
     }
-    let smaller = format!("{}/models/tiny-story-draft", env!("CARGO_MANIFEST_DIR"));
-    for draft in ["lookup", &smaller] {
+    for draft in ["lookup", DRAFT] {
         for more in [&[][..], &["--budget", "7"], &["--pages", "6", "--share-prefixes"]] {
             let options = [&["--draft", draft][..], more].concat();
             let (found, said) = answers(&options);

@@ -6,15 +6,11 @@ use std::{
 };
 
 use crate::{
-    folder::Folder,
+    folder::{Folder, STORY},
     process::{Run, command, finished},
 };
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
-
-fn embedded() -> String {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
-}
 
 /// A cache of models that has the embedded model under the name `some/story`.
 struct Cache {
@@ -29,7 +25,7 @@ impl Cache {
         fs::write(repository.join("refs/main"), COMMIT).unwrap();
         fs::create_dir_all(repository.join("blobs")).unwrap();
         fs::create_dir_all(cache.snapshot()).unwrap();
-        for entry in fs::read_dir(embedded()).unwrap() {
+        for entry in fs::read_dir(STORY).unwrap() {
             let path = entry.unwrap().path();
             cache.add(&path, path.file_name().unwrap().to_str().unwrap());
         }
@@ -74,7 +70,7 @@ fn a_model_is_loaded_by_its_name() {
         let said = cache.run(&["generate", "--model", model, "-p", "Once upon a time", "-n", "12"]);
         said.succeeds(model).stdout
     };
-    let expected = story(&embedded());
+    let expected = story(STORY);
     assert!(expected.len() > 20, "{expected}");
     assert_eq!(story("some/story"), expected);
     assert_eq!(story(&format!("some/story@{COMMIT}")), expected);

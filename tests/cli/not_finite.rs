@@ -7,7 +7,7 @@ use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::Json;
 
 use crate::{
-    folder::Folder,
+    folder::{Folder, LLM, STORY},
     process::{run, run_with_input},
 };
 
@@ -61,8 +61,7 @@ fn weights_that_are_not_finite_are_refused() {
 /// Returns a copy of an embedded model whose first norm has weights of 3·10³⁸.
 fn poisoned(model: &str) -> Folder {
     let folder = Folder::empty();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(model);
-    for entry in fs::read_dir(from).expect("the repository has it") {
+    for entry in fs::read_dir(model).expect("the repository has it") {
         let path = entry.expect("it can be read").path();
         let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
         folder.write(name, &fs::read(&path).expect("it can be read"));
@@ -84,7 +83,7 @@ const WORDS: [&str; 1] = ["NaN or infinite"];
 /// The weights are finite, but their products overflow. Every command fails with one line.
 #[test]
 fn every_command_rejects_nan_logits() {
-    let model = poisoned("tiny-story");
+    let model = poisoned(STORY);
     let with = |args: &[&str]| {
         let [command, rest @ ..] = args else { panic!("a command") };
         run(&[&[*command, "--model", model.name()], rest].concat())
@@ -112,7 +111,7 @@ fn every_command_rejects_nan_logits() {
 
 #[test]
 fn a_batch_says_which_lines_failed() {
-    let (model, files) = (poisoned("tiny-story"), Folder::empty());
+    let (model, files) = (poisoned(STORY), Folder::empty());
     let [requests, out] = ["requests.jsonl", "answers.jsonl"].map(|name| files.file(name));
     files.write("requests.jsonl", b"{\"prompt\": \"Once\"}");
     let batch = ["batch", &requests, "--model", model.name(), "--out", &out, "-q"];
@@ -123,7 +122,7 @@ fn a_batch_says_which_lines_failed() {
 
 #[test]
 fn stream_rejects_nan_logits() {
-    let model = poisoned("tiny-llm");
+    let model = poisoned(LLM);
     let file = model.file("tiny.stream");
     run(&["stream-pack", model.name(), &file]).succeeds("every weight is finite");
     let stream = run(&["stream", &file, "-p", "Once upon a time", "-n", "4"]);

@@ -38,6 +38,11 @@ pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Run {
     finished(child.wait_with_output().expect("the binary ends"))
 }
 
+/// Runs `logits`, which needs no tokenizer.
+pub(crate) fn logits(model: &str, tokens: &str, out: &str) -> Run {
+    run(&["logits", "--model", model, "--tokens", tokens, "--out", out])
+}
+
 pub(crate) fn finished(output: Output) -> Run {
     Run {
         code: output.status.code().unwrap_or(-1),

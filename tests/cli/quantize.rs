@@ -13,26 +13,14 @@ use tiny_llm_formats::{
 };
 
 use crate::{
-    folder::{Folder, VOCABULARY},
-    process::run,
+    folder::{Folder, STORY, VOCABULARY},
+    process::{self, run},
 };
-
-fn embedded() -> String {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
-}
 
 fn logits(model: &str) -> Tensor {
     let out = Folder::empty();
-    run(&[
-        "logits",
-        "--model",
-        model,
-        "--tokens",
-        "3,50,0,3,7,9,11",
-        "--out",
-        &out.file("model.safetensors"),
-    ])
-    .succeeds("logits");
+    let file = out.file("model.safetensors");
+    process::logits(model, "3,50,0,3,7,9,11", &file).succeeds("logits");
     to_f32(&Checkpoint::open(&out.path).unwrap().tensor("logits", &[7, VOCABULARY]).unwrap())
         .unwrap()
 }
@@ -64,7 +52,7 @@ fn a_llama_folder_and_its_file_give_the_same_logits() {
 fn quantizes_a_folder_and_then_the_file() {
     let folder = Folder::empty();
     let (whole, small) = (folder.file("whole.gguf"), folder.file("small.gguf"));
-    let said = run(&["quantize", &embedded(), &whole, "--type", "f16"]).succeeds("f16");
+    let said = run(&["quantize", STORY, &whole, "--type", "f16"]).succeeds("f16");
     assert!(
         said.stdout.contains("16.01 bits per weight; 21 F32, 36 F16") && said.stderr.is_empty(),
         "{}{}",
@@ -112,7 +100,7 @@ fn quantizes_a_folder_and_then_the_file() {
 fn errors_are_one_line_and_write_nothing() {
     let folder = Folder::empty();
     let out = folder.file("out.gguf");
-    let quantize = |more: &[&str]| run(&[&["quantize", &embedded(), &out][..], more].concat());
+    let quantize = |more: &[&str]| run(&[&["quantize", STORY, &out][..], more].concat());
     quantize(&[]).fails_in_one_line("no type", 2, &["--type"]);
     quantize(&["--type", "q9"]).fails_in_one_line(
         "no such type",
@@ -140,10 +128,10 @@ fn errors_are_one_line_and_write_nothing() {
         1,
         &["nowhere", "no such file or folder"],
     );
-    let to_a_folder = run(&["quantize", &embedded(), folder.name(), "--type", "q8_0", "--force"]);
+    let to_a_folder = run(&["quantize", STORY, folder.name(), "--type", "q8_0", "--force"]);
     to_a_folder.fails_in_one_line("a folder", 1, &[folder.name(), "name of a file"]);
     let nowhere = folder.file("none/out.gguf");
-    run(&["quantize", &embedded(), &nowhere, "--type", "f16"]).fails_in_one_line(
+    run(&["quantize", STORY, &nowhere, "--type", "f16"]).fails_in_one_line(
         "no such folder",
         1,
         &[&nowhere, "cannot be written"],

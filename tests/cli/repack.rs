@@ -1,15 +1,17 @@
 //! `--repack`: the same texts from repacked weights.
 
-use crate::{folder::Folder, process::run};
+use crate::{
+    folder::{Folder, STORY},
+    process::run,
+};
 
 #[test]
 fn repack_changes_no_text() {
     let files = Folder::empty();
-    let embedded = format!("{}/models/tiny-story", env!("CARGO_MANIFEST_DIR"));
     let prompt = "Once upon a time there was a girl named Lily.";
     for target in ["q8_0", "q4_0", "f16"] {
         let model = files.file(&format!("{target}.gguf"));
-        run(&["quantize", &embedded, &model, "--type", target]).succeeds("quantize");
+        run(&["quantize", STORY, &model, "--type", target]).succeeds("quantize");
         // With drafts, a pass has several rows.
         for more in [&[][..], &["--draft", "lookup"]] {
             let args = ["generate", "--model", &model, "-q", "-p", prompt, "-n", "30"];

@@ -3,7 +3,7 @@
 use tiny_llm::week2::{blocks::dequantize_row, gguf::Gguf};
 
 use crate::{
-    folder::Folder,
+    folder::{Folder, STORY},
     process::{run, run_with_input},
 };
 
@@ -253,11 +253,10 @@ fn score_counts_by_kind() {
 #[test]
 fn a_gguf_file_gives_the_same_results_as_its_folder() {
     let folder = Folder::empty();
-    let (story, file) =
-        (concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"), folder.file("story.gguf"));
-    run(&["quantize", story, &file, "--type", "f32"]).succeeds("quantize");
+    let file = folder.file("story.gguf");
+    run(&["quantize", STORY, &file, "--type", "f32"]).succeeds("quantize");
     let both = |args: &[&str], input: &[u8]| {
-        [story, &file].map(|model| {
+        [STORY, &file].map(|model| {
             run_with_input(&[args, &["--model", model]].concat(), input).succeeds(args[0]).stdout
         })
     };

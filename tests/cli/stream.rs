@@ -3,18 +3,14 @@
 use std::path::Path;
 
 use crate::{
-    folder::Folder,
+    folder::{Folder, LLM, STORY},
     process::{Run, run},
 };
-
-fn embedded(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name).display().to_string()
-}
 
 /// Packs the embedded model into a file, with the options `more`. Returns the file's path.
 fn packed(folder: &Folder, more: &[&str]) -> String {
     let file = folder.file("tiny.stream");
-    run(&[&["stream-pack", &embedded("tiny-llm"), &file], more].concat()).succeeds("stream-pack");
+    run(&[&["stream-pack", LLM, &file], more].concat()).succeeds("stream-pack");
     file
 }
 
@@ -35,8 +31,7 @@ fn text_is_independent_of_the_memory_budget() {
     let whole = story(&file, &[]).succeeds("stream");
     assert!(whole.stdout.contains("there"), "a story goes on: {:?}", whole.stdout);
     // For this prompt, no two logits are so close that int8 would change the text.
-    let model = embedded("tiny-llm");
-    let all = ["generate", "--model", &model, "-p", "Once upon a time", "-n", "12", "--week", "2"];
+    let all = ["generate", "--model", LLM, "-p", "Once upon a time", "-n", "12", "--week", "2"];
     assert_eq!(run(&all).succeeds("week 2's engine").stdout, whole.stdout, "as week 2's engine");
     let peak_of_all = peak(&whole);
     assert!(peak_of_all <= 256 * 1024, "{peak_of_all} bytes");
@@ -84,26 +79,22 @@ fn invalid_files_are_rejected_in_one_line() {
         &["other.stream", "checksum of the header"],
     );
     story(&folder.file("none.stream"), &[]).fails_in_one_line("no file", 1, &["none.stream"]);
-    story(&embedded("tiny-llm/tokenizer.json"), &[]).fails_in_one_line(
+    story(&format!("{LLM}/tokenizer.json"), &[]).fails_in_one_line(
         "another kind of file",
         1,
         &["tokenizer.json", "the first eight bytes"],
     );
     let out = folder.file("out.stream");
-    run(&["stream-pack", &embedded("tiny-story"), &out]).fails_in_one_line(
+    run(&["stream-pack", STORY, &out]).fails_in_one_line(
         "five layers",
         1,
         &["config.json", "num_hidden_layers: found 5, expected 1"],
     );
-    run(&["stream-pack", &embedded("tiny-llm"), &out, "--vocabulary", "100"]).fails_in_one_line(
+    run(&["stream-pack", LLM, &out, "--vocabulary", "100"]).fails_in_one_line(
         "fewer rows than tokens",
         1,
         &["rows of the vocabulary: found 100, expected 1536"],
     );
     assert!(!Path::new(&out).exists(), "nothing is written where it failed");
-    run(&["stream-pack", &embedded("tiny-llm"), &file]).fails_in_one_line(
-        "a file that is there",
-        1,
-        &["--force"],
-    );
+    run(&["stream-pack", LLM, &file]).fails_in_one_line("a file that is there", 1, &["--force"]);
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::{
     folder::Folder,
-    process::{run, run_with_input},
+    process::{logits, run_with_input},
 };
 
 #[test]
@@ -60,15 +60,7 @@ fn a_missing_task_is_named() {
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/model/weights.rs"))
             .expect("the repository is whole");
     let model = Folder::model();
-    let run = run(&[
-        "logits",
-        "--model",
-        model.name(),
-        "--tokens",
-        "1",
-        "--out",
-        &model.file("out.safetensors"),
-    ]);
+    let run = logits(model.name(), "1", &model.file("out.safetensors"));
     if source.contains("todo!(\"week1-day5 task 4: load_model\")") {
         let line = "this needs week1-day5 task 4: load_model (src/week1/model/weights.rs); run cargo \
                     test --features week1-day5\n";
