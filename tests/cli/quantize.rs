@@ -164,6 +164,10 @@ fn weights_that_do_not_fit_are_refused() {
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     folder.write("nan.gguf", &bytes);
     let refused = run(&["quantize", &folder.file("nan.gguf"), &out, "--type", "f16"]);
-    refused.fails_in_one_line("NaN", 1, &["blk.1.ffn_down.weight", "NaN", "row 2"]);
+    refused.fails_in_one_line(
+        "NaN",
+        1,
+        &["nan.gguf: tensor", "blk.1.ffn_down.weight", "NaN", "row 2"],
+    );
     assert_eq!(std::fs::read_dir(&folder.path).unwrap().count(), 2, "nothing unfinished is left");
 }
