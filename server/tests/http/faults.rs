@@ -1,13 +1,9 @@
 //! Clients that leave, are slow or send invalid data, and a server that ends or fails. Other
-//! clients are not affected, and nothing is leaked.
+//! clients are not affected. `tests/serve` of the repository checks that a crowd leaves nothing
+//! behind.
 
 use std::{
-    io::{Read, Write},
-    net::Shutdown,
-    process::ExitCode,
-    sync::atomic::Ordering::SeqCst,
-    thread,
-    time::Duration,
+    io::Read, net::Shutdown, process::ExitCode, sync::atomic::Ordering::SeqCst, time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -140,65 +136,6 @@ fn invalid_data_does_not_affect_other_clients() {
     assert_eq!(get(server.address, "/health").status, 200);
     assert_eq!(server.knobs.seen().rows, 1);
     drop(client);
-}
-
-/// Returns the number of open files of this process.
-#[cfg(target_os = "linux")]
-fn files() -> usize {
-    std::fs::read_dir("/proc/self/fd").expect("a list").count()
-}
-
-/// This test starts itself in another process, so that connections of other tests don't count.
-#[cfg(target_os = "linux")]
-#[test]
-fn nothing_stays_behind_after_a_crowd() {
-    const VARIABLE: &str = "TINY_LLM_SERVER_ALONE";
-    if std::env::var_os(VARIABLE).is_none() {
-        let test = std::env::current_exe().expect("a test");
-        let name = "faults::nothing_stays_behind_after_a_crowd";
-        let status = std::process::Command::new(test)
-            .args(["--exact", name, "--nocapture"])
-            .env(VARIABLE, "1")
-            .status();
-        assert!(status.expect("it starts").success());
-        return;
-    }
-    let server = start(&Settings { max_queue: 1000, max_connections: 1000, ..settings() });
-    let of = |i: usize| json!({"model": "m", "prompt": [7, i], "max_tokens": 40, "seed": i});
-    let text = |i| {
-        let answer = ask(server.address, "/v1/completions", &of(i));
-        answer.json()["choices"][0]["text"].as_str().expect("text").to_owned()
-    };
-    let alone: Vec<String> = (0..8).map(text).collect();
-    server.until("it is quiet", |seen| seen.rows == 0);
-    crate::engine::until("only this connection", || {
-        metric(server.address, "tiny_llm_connections") == 1.0
-    });
-    let before = files();
-    thread::scope(|scope| {
-        for i in 0..96 {
-            let (alone, text, server) = (&alone, &text, &server);
-            scope.spawn(move || match i % 4 {
-                // A good client gets the same answer as without other clients.
-                0 | 1 => assert_eq!(text(i % 8), alone[i % 8], "in company"),
-                // A client that disconnects in the middle of an answer.
-                2 => {
-                    let mut client = Connection::open(server.address);
-                    client.post("/v1/completions", ENDLESS);
-                    assert_eq!(client.head().status, 200);
-                    let _ = client.chunk();
-                }
-                // A client that begins a request and then sends invalid data.
-                _ => {
-                    let mut client = Connection::open(server.address);
-                    client.send(b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-le");
-                    let _ = client.stream.get_mut().write_all(&[0xff; 100]);
-                }
-            });
-        }
-    });
-    server.until("all have left", |seen| (seen.rows, seen.waiting) == (0, 0));
-    crate::engine::until("no more open files than before", || files() <= before);
 }
 
 #[test]
