@@ -2,18 +2,16 @@
 //! node, its operation and sizes, and the bytes. Nothing panics or hangs.
 #![cfg(feature = "gpu")]
 
-use tiny_llm_formats::{bytes::Bytes, config::ModelConfig, gguf::TensorType};
+use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_gpu::{Gpu, Needs};
 use tiny_llm_reference::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
         kernels::Rung,
-        load::{Rope, build},
         matrix::Matrix,
         model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rope::RopeLayout,
         rows::Row,
     },
     week4::{
@@ -21,6 +19,10 @@ use tiny_llm_reference::{
         scheduler::Scheduler,
     },
 };
+
+#[path = "parts/llama.rs"]
+mod llama;
+use llama::llama;
 
 /// Opens a device whose buffers have at most `buffer_bytes` bytes. Prints why if it cannot.
 fn gpu(buffer_bytes: u64) -> Option<&'static Gpu> {
@@ -31,20 +33,11 @@ fn gpu(buffer_bytes: u64) -> Option<&'static Gpu> {
 
 /// Returns a model of two layers whose matrices are zeros.
 fn model() -> Model {
-    let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
-        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 32,
-        "intermediate_size": 96, "vocab_size": 40, "hidden_act": "silu", "rope_theta": 10000.0,
-        "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "tie_word_embeddings": true}"#;
-    let config = ModelConfig::from_json(json, "config.json").expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut matrix = |_: &str, shape: &[usize]| {
-        let [rows, cols] = *shape else {
-            return Ok(Matrix::from_f32(1, shape[0], &vec![1.0; shape[0]]));
-        };
+    llama("llama", [64, 96, 2, 2, 1, 32, 40], |rows, cols| {
         let bytes = rows * TensorType::Q8_0.row_bytes(cols).expect("whole blocks");
-        Matrix::new(rows, cols, TensorType::Q8_0, Bytes::from(vec![0; bytes]))
-    };
-    build(config, &rope, 256, &mut matrix).expect("a model")
+        let zeros = Bytes::from(vec![0; bytes]);
+        Matrix::new(rows, cols, TensorType::Q8_0, zeros).expect("a matrix")
+    })
 }
 
 /// A model on a device, and the position of the next row that it runs.

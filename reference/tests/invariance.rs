@@ -4,20 +4,22 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::{
     cache::{CacheShape, CacheType, Cells, DenseCache, Run},
     input::{BLOCK, Input, SUPER_BLOCK},
     kernels::{Choice, Rung, matmul_alike, quantize, repack, vector},
-    load::{Rope, build},
     matrix::Matrix,
     model::{Model, Workspace},
     parallel::Team,
     plan::{AttentionKind, Plan},
-    rope::RopeLayout,
     rows::Row,
     streaming::{Query, attend_block, attend_streaming},
 };
+
+#[path = "parts/llama.rs"]
+mod llama;
+use llama::llama;
 
 #[path = "parts/random_blocks.rs"]
 mod random_blocks;
@@ -164,29 +166,13 @@ fn rung_in_use() -> MutexGuard<'static, ()> {
 /// Returns a model of two layers. Its matrices have the types `types` in turn. The heads have 40
 /// numbers, which is no multiple of a vector, or 64 if a type has blocks of more than 32.
 fn model(types: &[TensorType]) -> Model {
-    let json = r#"{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
-        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40,
-        "intermediate_size": 512, "vocab_size": 50, "hidden_act": "silu",
-        "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
-        "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
     // Blocks of 256 weights need rows of a multiple of 256.
     let head_dim = if types.iter().any(|one| one.block_len() > 32) { 64 } else { 40 };
-    let json = json.replace("\"head_dim\": 40", &format!("\"head_dim\": {head_dim}"));
-    let config = ModelConfig::from_json(&json, "config.json").unwrap();
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    let mut random = Random(5);
-    let mut number = 0;
-    let mut take = |name: &str, shape: &[usize]| {
-        let [rows, cols] = *shape else {
-            assert!(name.ends_with("norm.weight"), "{name}");
-            let numbers: Vec<f32> = (0..shape[0]).map(|_| 1.0 + 0.2 * random.signed()).collect();
-            return Ok(Matrix::from_f32(1, shape[0], &numbers));
-        };
+    let (mut random, mut number) = (Random(5), 0);
+    llama("llama", [256, 512, 2, 8, 2, head_dim, 50], |rows, cols| {
         number += 1;
-        let tensor_type = types[number % types.len()];
-        Ok(matrix(tensor_type, rows, cols, || random.next() as u8))
-    };
-    build(config, &rope, 256, &mut take).unwrap()
+        matrix(types[number % types.len()], rows, cols, || random.next() as u8)
+    })
 }
 
 const POSITIONS: usize = 45;
@@ -195,13 +181,7 @@ const SEQUENCES: usize = 16;
 /// Runs `passes`, and returns the logits of each position of the first sequence.
 fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) -> Vec<Vec<f32>> {
     let c = &model.config;
-    let shape = CacheShape {
-        layers: c.n_layers,
-        sequences: SEQUENCES,
-        kv_heads: c.n_kv_heads,
-        capacity: 128,
-        head_dim: c.head_dim,
-    };
+    let shape = CacheShape::of(c, SEQUENCES, 128);
     let (mut cache, mut work) = (DenseCache::new(shape, cache_type), Workspace::default());
     let mut all = Vec::new();
     for pass in passes {

@@ -1,16 +1,13 @@
 //! Counts the jobs of a forward pass. Each job ends with a barrier, which costs a small model more
 //! time than the threads save.
 
-use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::{
     cache::{CacheShape, CacheType, DenseCache},
     kernels::{Choice, Rung},
-    load::{Rope, build},
-    matrix::Matrix,
     model::{Model, Workspace},
     parallel::Team,
     plan::{AttentionKind, Plan},
-    rope::RopeLayout,
     rows::Row,
 };
 
@@ -18,23 +15,13 @@ use tiny_llm_reference::week2::{
 mod random_blocks;
 use random_blocks::matrix;
 
+use crate::llama::llama;
+
 /// Returns a model of SmolLM2-360M's sizes, except for layers and vocabulary.
 fn model(layers: usize) -> Model {
-    let json = format!(
-        r#"{{"model_type": "llama", "hidden_size": 960, "num_hidden_layers": {layers},
-        "num_attention_heads": 15, "num_key_value_heads": 5, "head_dim": 64,
-        "intermediate_size": 2560, "vocab_size": 64, "hidden_act": "silu", "rope_theta": 10000.0,
-        "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "tie_word_embeddings": true}}"#
-    );
-    let config = ModelConfig::from_json(&json, "config.json").unwrap();
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    build(config, &rope, 64, &mut |_: &str, shape: &[usize]| {
-        Ok(match *shape {
-            [rows, cols] => matrix(TensorType::Q4_0, rows, cols, || 7),
-            _ => Matrix::from_f32(1, shape[0], &vec![1.0; shape[0]]),
-        })
+    llama("llama", [960, 2560, layers, 15, 5, 64, 64], |rows, cols| {
+        matrix(TensorType::Q4_0, rows, cols, || 7)
     })
-    .unwrap()
 }
 
 /// Returns the number of jobs in one pass with a row for each of `rows` sequences.

@@ -8,6 +8,8 @@ mod buffers;
 mod gap;
 mod graphs;
 mod jobs;
+#[path = "../parts/llama.rs"]
+mod llama;
 mod load_gguf;
 mod mixed;
 mod mixture;

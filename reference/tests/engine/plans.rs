@@ -1,14 +1,9 @@
 //! Checks that the arenas of known models' graphs are as small as the lower bound. The weights are
 //! zeros, which are never read.
 
-use tiny_llm_formats::{bytes::Bytes, config::ModelConfig, gguf::TensorType};
+use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::{
-    week2::{
-        load::{Rope, build},
-        matrix::Matrix,
-        model::Model,
-        rope::RopeLayout,
-    },
+    week2::{matrix::Matrix, model::Model},
     week4::{
         by_size::lifetimes_of_parts,
         engine::Built,
@@ -18,8 +13,7 @@ use tiny_llm_reference::{
     },
 };
 
-/// `[E, I, layers, H_q, H_kv, D, V]`
-type Sizes = [usize; 7];
+use crate::llama::{Sizes, llama};
 
 const MODELS: [(&str, &str, Sizes); 5] = [
     ("tiny-story", "qwen3", [256, 768, 5, 4, 2, 64, 1536]),
@@ -30,24 +24,13 @@ const MODELS: [(&str, &str, Sizes); 5] = [
 ];
 
 /// Returns a model whose matrices share the same zeros.
-fn hollow(family: &str, [e, i, layers, heads, kv_heads, d, v]: Sizes) -> Model {
-    let json = format!(
-        r#"{{"model_type": "{family}", "hidden_size": {e}, "num_hidden_layers": {layers},
-        "num_attention_heads": {heads}, "num_key_value_heads": {kv_heads}, "head_dim": {d},
-        "intermediate_size": {i}, "vocab_size": {v}, "hidden_act": "silu", "rope_theta": 10000.0,
-        "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "tie_word_embeddings": true}}"#
-    );
-    let config = ModelConfig::from_json(&json, "config.json").unwrap();
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+fn hollow(family: &str, sizes: Sizes) -> Model {
+    let [e, .., v] = sizes;
     let zeros = Bytes::from(vec![0; v * TensorType::Q8_0.row_bytes(e).unwrap()]);
-    let mut matrix = |_: &str, shape: &[usize]| {
-        let [rows, cols] = *shape else {
-            return Ok(Matrix::from_f32(1, shape[0], &vec![0.0; shape[0]]));
-        };
+    llama(family, sizes, |rows, cols| {
         let bytes = rows * TensorType::Q8_0.row_bytes(cols).unwrap();
-        Matrix::new(rows, cols, TensorType::Q8_0, zeros.slice(0..bytes)?)
-    };
-    build(config, &rope, 64, &mut matrix).unwrap()
+        Matrix::new(rows, cols, TensorType::Q8_0, zeros.slice(0..bytes).unwrap()).unwrap()
+    })
 }
 
 #[test]
