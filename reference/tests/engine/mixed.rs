@@ -1,8 +1,6 @@
 //! Combines JSON constraints, drafts, budgets, a lack of pages, shared prefixes and cancelled
 //! requests in random schedules. Every request must get the same answer as alone.
 
-mod forks;
-
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use tiny_llm_harness::fixtures::Json as Value;
@@ -12,13 +10,12 @@ use tiny_llm_reference::{
         sampling::{Rng, SamplerOptions},
     },
     week2::{
-        cache::{CacheShape, CacheType, DenseCache, KvCache},
+        cache::{CacheShape, CacheType, DenseCache},
         kernels::{Choice, Rung, vector::TILE},
         load::load_folder,
-        model::{Model, Workspace},
+        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rows::Row,
     },
     week3::{
         ahead::{Ahead, Pricing},
