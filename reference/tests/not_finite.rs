@@ -12,7 +12,7 @@ use tiny_llm_formats::{
     FinishReason,
     config::ModelConfig,
     gguf::TensorType,
-    request::{Event, Request, SamplerOptions},
+    request::{Event, Request},
 };
 use tiny_llm_reference::{
     week2::{
@@ -158,15 +158,9 @@ fn answers(model: &Arc<Model>, rung: Rung, prompts: &[Vec<u32>]) -> Vec<(Vec<u32
     let options = EngineOptions { budget: Some(20), ..Default::default() };
     let mut engine = Engine::new(Arc::clone(model), plan, cache, options, bytes);
     let ids = prompts.iter().map(|prompt| {
-        let request = Request {
-            prompt: prompt.clone(),
-            max_new_tokens: 6,
-            // No answer may continue after this token.
-            stop_tokens: vec![POISON],
-            stop_texts: Vec::new(),
-            sampling: SamplerOptions { temperature: 0.0, ..Default::default() },
-            seed: 0,
-        };
+        let mut request = Request::greedy(prompt.clone(), 6);
+        // No answer may continue after this token.
+        request.stop_tokens.push(POISON);
         engine.submit(request).expect("a good request")
     });
     let ids: Vec<_> = ids.collect();

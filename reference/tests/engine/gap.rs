@@ -2,7 +2,6 @@
 //! limited factor, however long it is. The time of a step is computed, not measured.
 
 use tiny_llm_reference::{
-    week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, KvCache},
         kernels::vector::TILE,
@@ -64,14 +63,7 @@ fn engine(step: f64, budget: Option<usize>, gap: Option<usize>) -> Engine<PagedC
 }
 
 fn request(prompt: usize, max_new_tokens: usize) -> Request {
-    Request {
-        prompt: vec![0; prompt],
-        max_new_tokens,
-        stop_tokens: Vec::new(),
-        stop_texts: Vec::new(),
-        sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
-        seed: 0,
-    }
+    Request::greedy(vec![0; prompt], max_new_tokens)
 }
 
 /// Submits a prompt of 1,000 tokens while `readers` other requests decode. Returns the maximum

@@ -18,6 +18,7 @@ mod plans;
 mod q8_cache;
 mod sampling;
 mod serving;
+mod setup;
 mod speculation;
 mod stream;
 

@@ -1,7 +1,7 @@
 //! Combines JSON constraints, drafts, budgets, a lack of pages, shared prefixes and cancelled
 //! requests in random schedules. Every request must get the same answer as alone.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use tiny_llm_harness::fixtures::Json as Value;
 use tiny_llm_reference::{
@@ -11,11 +11,8 @@ use tiny_llm_reference::{
     },
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::{Choice, Rung, vector::TILE},
-        load::load_folder,
+        kernels::vector::TILE,
         model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
     },
     week3::{
         ahead::{Ahead, Pricing},
@@ -35,6 +32,8 @@ use tiny_llm_reference::{
         shared::SharedCache,
     },
 };
+
+use crate::setup::{embedded, plan};
 
 const CONTEXT: usize = 128;
 const SLOTS: usize = 4;
@@ -66,11 +65,7 @@ struct World {
 
 impl World {
     fn new(kind: CacheType) -> Self {
-        let load = |name: &str| {
-            let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
-            Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
-        };
-        let model = load("tiny-story");
+        let model = embedded("tiny-story", CONTEXT);
         let mut texts = vec![Vec::new(); model.config.vocab_size];
         let pieces = [
             "{", "}", "[", "]", "\"", ":", ",", "{\"", "\":", "\",", "\"}", "}}", "],", " ", "\n",
@@ -83,31 +78,16 @@ impl World {
         }
         let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
         let rules = Arc::new(Rules::new(Json::Object, vocabulary));
-        Self { model, smaller: load("tiny-story-draft"), rules, texts, kind }
+        Self { model, smaller: embedded("tiny-story-draft", CONTEXT), rules, texts, kind }
     }
 
     fn shape(&self) -> CacheShape {
-        let c = &self.model.config;
-        CacheShape {
-            layers: c.n_layers,
-            sequences: SLOTS,
-            kv_heads: c.n_kv_heads,
-            capacity: CONTEXT,
-            head_dim: c.head_dim,
-        }
-    }
-
-    fn plan(&self, threads: usize) -> Arc<Plan> {
-        Arc::new(Plan {
-            kernels: Choice::from(Rung::best()).alike(),
-            attention: AttentionKind::Streaming,
-            team: Team::new(threads),
-        })
+        CacheShape::of(&self.model.config, SLOTS, CONTEXT)
     }
 
     fn engine<C: EngineCache>(&self, cache: C, threads: usize, budget: Option<usize>) -> Engine<C> {
         let options = EngineOptions { budget, ..EngineOptions::default() };
-        let pass = ModelPass::new(Arc::clone(&self.model), self.plan(threads));
+        let pass = ModelPass::new(Arc::clone(&self.model), plan(threads));
         let texts = self.texts.clone();
         Engine::with_pass(
             pass,
@@ -259,7 +239,7 @@ fn drive<C: EngineCache>(
         3 => Some((Box::new(known), Pricing::Measured)),
         _ => {
             let (smaller, sizes) = (Arc::clone(&world.smaller), (SLOTS, CONTEXT));
-            let model = ModelProposer::new(smaller, world.plan(1), sizes, world.kind, vocabulary);
+            let model = ModelProposer::new(smaller, plan(1), sizes, world.kind, vocabulary);
             Some((Box::new(model.expect("one vocabulary")), free))
         }
     };

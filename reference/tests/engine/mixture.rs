@@ -1,30 +1,24 @@
 //! Models with experts in week 3's engine. Checks that answers are independent of the batch and of
 //! the kind of cache.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use tiny_llm_reference::{
     week1::sampling::{Rng, SamplerOptions},
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::{Choice, Rung, vector::TILE},
-        parallel::Team,
-        plan::{AttentionKind, Plan},
+        kernels::vector::TILE,
     },
     week3::{
-        engine::{Engine, Event},
-        in_parts::InParts,
-        options::EngineOptions,
-        paged::PagedCache,
-        prefix_hash::hash_page,
-        request::Request,
-        room::EngineCache,
-        shared::SharedCache,
+        engine::Engine, in_parts::InParts, options::EngineOptions, paged::PagedCache,
+        prefix_hash::hash_page, request::Request, room::EngineCache, shared::SharedCache,
     },
     week4::mixture::{
         load::load_folder, model::MixtureModel, pass::MixturePass, session::MixtureSession,
     },
 };
+
+use crate::setup::{self, plan};
 
 const CONTEXT: usize = 160;
 
@@ -43,23 +37,8 @@ fn model(sinks: bool) -> Arc<MixtureModel> {
     Arc::new(model)
 }
 
-fn plan(threads: usize) -> Arc<Plan> {
-    Arc::new(Plan {
-        kernels: Choice::from(Rung::best()).alike(),
-        attention: AttentionKind::Streaming,
-        team: Team::new(threads),
-    })
-}
-
 fn shape(model: &MixtureModel, sequences: usize) -> CacheShape {
-    let c = &model.config.base;
-    CacheShape {
-        layers: c.n_layers,
-        sequences,
-        kv_heads: c.n_kv_heads,
-        capacity: CONTEXT,
-        head_dim: c.head_dim,
-    }
+    CacheShape::of(&model.config.base, sequences, CONTEXT)
 }
 
 /// Returns greedy and sampled requests. Two of three share a prefix.
@@ -93,25 +72,11 @@ fn answers<C: EngineCache>(
     (threads, budget): (usize, Option<usize>),
     requests: &[(usize, Request)],
     what: &str,
-) -> BTreeMap<usize, Vec<u32>> {
+) -> Vec<Vec<u32>> {
     let options = EngineOptions { budget, ..EngineOptions::default() };
     let pass = MixturePass::new(Arc::clone(model), plan(threads));
-    let mut engine = Engine::with_pass(pass, cache, options, Box::new(|_| Vec::new()));
-    let (mut answers, mut numbers) = (BTreeMap::new(), BTreeMap::new());
-    for step in 0..2000 {
-        for (i, (_, request)) in requests.iter().enumerate().filter(|(_, (at, _))| *at == step) {
-            numbers.insert(engine.submit(request.clone()).expect("a good request"), i);
-        }
-        engine.step(&mut |event| {
-            if let Event::Token { id, token } = event {
-                answers.entry(numbers[&id]).or_insert_with(Vec::new).push(token);
-            }
-        });
-        if numbers.len() == requests.len() && engine.is_idle() {
-            return answers;
-        }
-    }
-    panic!("{what}: still at work after 2000 steps");
+    let engine = Engine::with_pass(pass, cache, options, Box::new(|_| Vec::new()));
+    setup::answers(engine, requests, what).0
 }
 
 #[test]
@@ -124,9 +89,7 @@ fn answers_are_independent_of_the_batch() {
         let alone: Vec<Vec<u32>> = requests
             .iter()
             .map(|request| {
-                let mut one =
-                    answers(&model, dense(1), (1, None), &[(0, request.clone())], "alone");
-                one.remove(&0).expect("an answer")
+                answers(&model, dense(1), (1, None), &[(0, request.clone())], "alone").remove(0)
             })
             .collect();
         for round in 0..8 {
@@ -147,7 +110,7 @@ fn answers_are_independent_of_the_batch() {
                 }
             };
             for (i, alone) in alone.iter().enumerate() {
-                assert_eq!(&found[&i], alone, "{what}: request {i}");
+                assert_eq!(&found[i], alone, "{what}: request {i}");
             }
         }
     }
@@ -170,7 +133,7 @@ fn greedy_answers_match_a_session() {
             let cache = InParts::new(DenseCache::new(shape(&model, 1), kind));
             let prompt = request.prompt.len();
             let found = answers(&model, cache, (1, None), &[(0, request)], "alone");
-            assert_eq!(found[&0], tokens[prompt..], "sinks {sinks}, a prompt of {prompt}");
+            assert_eq!(found[0], tokens[prompt..], "sinks {sinks}, a prompt of {prompt}");
         }
     }
 }

@@ -1,68 +1,46 @@
 //! Checks that drafts change no answer, with any proposer, cache, budget and number of threads, and
 //! that a step allocates nothing.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::sync::Arc;
 
 use tiny_llm_harness::allocations::count;
 use tiny_llm_reference::{
     week1::sampling::{Rng, SamplerOptions},
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::{Choice, Rung, vector::TILE},
-        load::load_folder,
+        kernels::vector::TILE,
         model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
     },
     week3::{
         ahead::{Ahead, Pricing},
         draft_length::Costs,
-        engine::{Engine, Event},
+        engine::Engine,
         in_parts::InParts,
         options::EngineOptions,
         paged::PagedCache,
         pass::ModelPass,
-        prefix_hash::hash_page,
         propose::{LookupProposer, ModelProposer, Proposer},
         request::{Request, Sequence},
         room::EngineCache,
-        shared::SharedCache,
     },
 };
+
+use crate::setup::{answers, embedded, plan};
 
 const SLOTS: usize = 3;
 const CONTEXT: usize = 128;
 
-fn model(name: &str) -> Arc<Model> {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
-    Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
-}
-
-fn plan(threads: usize) -> Arc<Plan> {
-    Arc::new(Plan {
-        kernels: Choice::from(Rung::best()).alike(),
-        attention: AttentionKind::Streaming,
-        team: Team::new(threads),
-    })
-}
-
 fn shape(model: &Model) -> CacheShape {
-    let c = &model.config;
-    CacheShape {
-        layers: c.n_layers,
-        sequences: SLOTS,
-        kv_heads: c.n_kv_heads,
-        capacity: CONTEXT,
-        head_dim: c.head_dim,
-    }
+    CacheShape::of(&model.config, SLOTS, CONTEXT)
 }
 
 fn paged(model: &Model, pages: usize) -> PagedCache {
     PagedCache::new(shape(model), TILE, pages, CacheType::F16)
 }
 
-/// Returns greedy and sampled requests. Some share a prefix, and one prompt is repetitive.
-fn requests() -> Vec<Request> {
+/// Returns greedy and sampled requests, which all come at the first step. Some share a prefix, and
+/// one prompt is repetitive.
+fn requests() -> Vec<(usize, Request)> {
     let beginning: Vec<u32> = (0..40).map(|i| 300 + i * 7 % 900).collect();
     let shared = |n: u32| beginning.iter().copied().chain(500..500 + n).collect::<Vec<u32>>();
     let repeated: Vec<u32> = (0..30).map(|i| 400 + i % 6).collect();
@@ -79,29 +57,7 @@ fn requests() -> Vec<Request> {
         },
         seed: i as u64,
     };
-    prompts.into_iter().enumerate().map(request).collect()
-}
-
-type Answers = BTreeMap<u64, Vec<u32>>;
-
-/// Runs all requests. Returns the answers and the engine.
-fn answers<C: EngineCache>(mut engine: Engine<C>, what: &str) -> (Answers, Engine<C>) {
-    for request in requests() {
-        engine.submit(request).expect("a good request");
-    }
-    let (mut answers, mut ends) = (Answers::new(), BTreeMap::new());
-    for _ in 0..2000 {
-        engine.step(&mut |event| match event {
-            Event::Token { id, token } => answers.entry(id).or_default().push(token),
-            Event::Finished { id, reason } => {
-                assert_eq!(ends.insert(id, reason), None, "{what}: request {id} ended twice");
-            }
-        });
-        if engine.is_idle() {
-            return (answers, engine);
-        }
-    }
-    panic!("{what}: still at work after 2000 steps");
+    prompts.into_iter().enumerate().map(request).map(|request| (0, request)).collect()
 }
 
 fn engine<C: EngineCache>(
@@ -150,39 +106,39 @@ fn ahead(proposer: impl Proposer + 'static, pricing: Pricing) -> Ahead {
     Ahead::new(Box::new(proposer), SLOTS, 5, pricing)
 }
 
+/// Returns a proposer with a smaller model, which has the vocabulary of `model`.
+fn smaller(model: &Model) -> ModelProposer {
+    let (draft, vocabulary) = (embedded("tiny-story-draft", CONTEXT), model.config.vocab_size);
+    ModelProposer::new(draft, plan(1), (SLOTS, CONTEXT), CacheType::F16, vocabulary)
+        .expect("one vocabulary")
+}
+
 /// Returns every proposer with a name.
-fn proposers(model: &Model, expected: &Answers) -> Vec<(&'static str, Ahead)> {
+fn proposers(model: &Model, expected: &[Vec<u32>]) -> Vec<(&'static str, Ahead)> {
     let texts = || {
-        let texts = requests().into_iter().zip(0..).map(|(request, id)| {
-            let mut text = request.prompt;
-            text.extend(&expected[&id]);
-            text
-        });
-        texts.collect::<Vec<_>>()
+        let texts = requests().into_iter().zip(expected);
+        texts.map(|((_, request), answer)| [&request.prompt[..], answer].concat()).collect()
     };
-    let draft = self::model("tiny-story-draft");
-    let vocabulary = model.config.vocab_size;
-    let sizes = (SLOTS, CONTEXT);
-    let smaller = ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary);
     vec![
         ("all known", ahead(Known { texts: texts(), wrong: usize::MAX }, FREE)),
         ("every third wrong", ahead(Known { texts: texts(), wrong: 3 }, FREE)),
         ("noise", ahead(Noise(Rng::new(3)), FREE)),
         ("lookup", ahead(LookupProposer { longest: 3 }, Pricing::Measured)),
-        ("a smaller model", ahead(smaller.expect("one vocabulary"), FREE)),
+        ("a smaller model", ahead(smaller(model), FREE)),
     ]
 }
 
 #[test]
 fn drafts_change_no_answer() {
-    let model = model("tiny-story");
+    let model = embedded("tiny-story", CONTEXT);
     let dense = || InParts::new(DenseCache::new(shape(&model), CacheType::F16));
-    let (expected, alone) = answers(engine(&model, dense(), 1, None), "without drafts");
+    let (expected, alone) =
+        answers(engine(&model, dense(), 1, None), &requests(), "without drafts");
     let whole = alone.counts().steps;
     for (who, ahead) in proposers(&model, &expected) {
         let what = format!("drafts by {who}, dense, two threads");
         let engine = engine(&model, dense(), 2, None).with_drafts(ahead);
-        let (found, engine) = answers(engine, &what);
+        let (found, engine) = answers(engine, &requests(), &what);
         assert_eq!(found, expected, "{what}");
         let counts = engine.drafted();
         if who == "all known" {
@@ -199,7 +155,7 @@ fn drafts_change_no_answer() {
             let what = format!("drafts by {who}, pages, at most {budget} rows a step");
             let cache = InParts::new(paged(&model, 12));
             let engine = engine(&model, cache, 1, Some(budget)).with_drafts(ahead);
-            let (found, engine) = answers(engine, &what);
+            let (found, engine) = answers(engine, &requests(), &what);
             assert_eq!(found, expected, "{what}");
             assert!(engine.counts().most_rows <= budget, "{what}: {:?}", engine.counts());
             let pool = engine.cache().inner().pool();
@@ -208,56 +164,21 @@ fn drafts_change_no_answer() {
     }
 }
 
-/// Pages run out, so requests are preempted. Later their prefixes are found in the cache.
-#[test]
-fn drafts_change_no_answer_when_pages_run_out() {
-    let model = model("tiny-story");
-    let dense = InParts::new(DenseCache::new(shape(&model), CacheType::F16));
-    let (expected, _) = answers(engine(&model, dense, 1, None), "without drafts");
-    for pages in [4, 5] {
-        for (who, ahead) in proposers(&model, &expected) {
-            let what = format!("drafts by {who}, {pages} pages that are remembered");
-            let cache = SharedCache::new(paged(&model, pages), 7, hash_page);
-            let engine = engine(&model, InParts::new(cache), 1, Some(24)).with_drafts(ahead);
-            let (found, engine) = answers(engine, &what);
-            assert_eq!(found, expected, "{what}");
-            assert!(engine.counts().preempted > 0, "{what}: no request had to wait again");
-        }
-    }
-}
-
 /// Uses the settings of a server: pages in parts, a budget, records and the best kernels.
 #[test]
 fn a_step_allocates_nothing() {
-    let model = model("tiny-story");
-    let lookup = || ahead(LookupProposer { longest: 3 }, FREE);
-    let smaller = || {
-        let draft = self::model("tiny-story-draft");
-        let vocabulary = model.config.vocab_size;
-        let sizes = (SLOTS, CONTEXT);
-        ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary)
-    };
+    let model = embedded("tiny-story", CONTEXT);
     for drafts in ["none", "lookup", "model"] {
         let cache = InParts::new(paged(&model, 12));
         let mut engine = engine(&model, cache, 1, Some(32));
         match drafts {
-            "lookup" => engine = engine.with_drafts(lookup()),
-            "model" => {
-                let proposer = smaller().expect("one vocabulary");
-                engine = engine.with_drafts(ahead(proposer, FREE));
-            }
+            "lookup" => engine = engine.with_drafts(ahead(LookupProposer { longest: 3 }, FREE)),
+            "model" => engine = engine.with_drafts(ahead(smaller(&model), FREE)),
             _ => {}
         }
         for i in 0..SLOTS as u32 {
-            let request = Request {
-                prompt: (0..20).map(|j| 400 + i + j % 5).collect(),
-                max_new_tokens: 100,
-                stop_tokens: Vec::new(),
-                stop_texts: Vec::new(),
-                sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
-                seed: 0,
-            };
-            engine.submit(request).expect("a good request");
+            let prompt = (0..20).map(|j| 400 + i + j % 5).collect();
+            engine.submit(Request::greedy(prompt, 100)).expect("a good request");
         }
         (0..8).for_each(|_| engine.step(&mut |_| ()));
         let (found, ()) = count(|| (0..5).for_each(|_| engine.step(&mut |_| ())));

@@ -1,22 +1,14 @@
 //! Speculation with a single sequence. Checks that the text is the same with and without drafts,
 //! and counts the rows of drafts that are always rejected.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
+use std::{collections::HashSet, ops::ControlFlow, sync::Arc};
 
 use tiny_llm_reference::{
     week1::{
         generate::{Limits, argmax},
         sampling::{Rng, SamplerOptions},
     },
-    week2::{
-        cache::CacheType,
-        generate::Session,
-        kernels::{Choice, Rung},
-        load::load_folder,
-        model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-    },
+    week2::{cache::CacheType, generate::Session, model::Model},
     week3::{
         accept::Draft,
         draft_backoff::DraftBackoff,
@@ -27,23 +19,15 @@ use tiny_llm_reference::{
     },
 };
 
+use crate::setup::{embedded, plan};
+
 const CONTEXT: usize = 256;
 const NEW: usize = 200;
 const MOST: usize = 8;
 const COSTS: Costs = Costs { row: 0.25, draft: 0.0 };
 
-fn model(name: &str) -> Arc<Model> {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
-    Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
-}
-
 fn session(model: &Arc<Model>) -> Session {
-    let plan = Plan {
-        kernels: Choice::from(Rung::best()).alike(),
-        attention: AttentionKind::Streaming,
-        team: Team::new(1),
-    };
-    Session::new(Arc::clone(model), Arc::new(plan), CONTEXT, CacheType::F16)
+    Session::new(Arc::clone(model), plan(1), CONTEXT, CacheType::F16)
 }
 
 /// Returns limits without stop tokens.
@@ -93,8 +77,7 @@ fn with<D: Drafter>(
         text.push(token);
         ControlFlow::Continue(())
     };
-    let greedy = SamplerOptions { temperature: 0.0, ..SamplerOptions::default() };
-    let drawn = (&greedy, &mut Rng::new(0));
+    let drawn = (&SamplerOptions::greedy(), &mut Rng::new(0));
     speculation
         .generate(&mut session, (prompt, 64), &limits(), drawn, on_token)
         .expect("a good prompt");
@@ -104,12 +87,12 @@ fn with<D: Drafter>(
 
 #[test]
 fn text_is_independent_of_the_drafter() {
-    let model = model("tiny-story");
+    let model = embedded("tiny-story", CONTEXT);
     let vocabulary = model.config.vocab_size;
     for prompt in prompts() {
         let expected = alone(&model, &prompt);
         assert!(!expected.contains(&1), "the token that is always wrong");
-        let smaller = DraftModel::new(session(&self::model("tiny-story-draft")), vocabulary);
+        let smaller = DraftModel::new(session(&embedded("tiny-story-draft", CONTEXT)), vocabulary);
         let drafters: [(&str, Box<dyn Drafter>); 3] = [
             ("lookup", Box::new(LookupDrafter { longest: 4, vocabulary })),
             ("a smaller model", Box::new(smaller.expect("one vocabulary"))),
@@ -130,7 +113,7 @@ fn text_is_independent_of_the_drafter() {
 /// With fixed costs, one draft is tried at first and rejected, then one in every `PROBE` passes.
 #[test]
 fn rejected_drafts_are_tried_once_per_probe_interval() {
-    let model = model("tiny-story");
+    let model = embedded("tiny-story", CONTEXT);
     for prompt in prompts() {
         let expected = alone(&model, &prompt);
         let length = DraftLength::doubtful(MOST, COSTS);
@@ -148,7 +131,7 @@ fn rejected_drafts_are_tried_once_per_probe_interval() {
 /// for any measured times.
 #[test]
 fn growing_pauses_limit_rejected_drafts() {
-    let model = model("tiny-story");
+    let model = embedded("tiny-story", CONTEXT);
     for prompt in prompts() {
         let expected = alone(&model, &prompt);
         let length = DraftLength::doubtful(MOST, COSTS);
