@@ -93,43 +93,28 @@ fn a_bad_model_folder_gets_one_line() {
         assert!(!folder.path.join("out.safetensors").exists(), "{what}: no file is left");
     }
     let absent = Folder::absent();
-    logits(&absent, "1").fails_in_one_line(
-        "no folder",
-        1,
-        &[absent.name(), "no such file or folder"],
-    );
+    let refused = logits(&absent, "1");
+    refused.fails_in_one_line("no folder", 1, &[absent.name(), "no such file or folder"]);
 }
 
 #[test]
 fn tokens_that_do_not_fit_get_one_line() {
     let folder = Folder::model();
-    logits(&folder, "1,51,2").fails_in_one_line(
-        "id 51 of 0 to 50",
-        1,
-        &["token 51", "position 1", "0 to 50"],
-    );
+    let refused = logits(&folder, "1,51,2");
+    refused.fails_in_one_line("id 51 of 0 to 50", 1, &["token 51", "position 1", "0 to 50"]);
     let long = vec!["1"; CONTEXT + 1].join(",");
-    logits(&folder, &long).fails_in_one_line(
-        "25 tokens in a context of 24",
-        1,
-        &["25 tokens", "context of 24"],
-    );
-    run(&["bench", "--model", folder.name(), "--prompt-tokens", "25"]).fails_in_one_line(
-        "bench",
-        1,
-        &["25 tokens", "24"],
-    );
+    let refused = logits(&folder, &long);
+    refused.fails_in_one_line("25 tokens in a context of 24", 1, &["25 tokens", "context of 24"]);
+    let refused = run(&["bench", "--model", folder.name(), "--prompt-tokens", "25"]);
+    refused.fails_in_one_line("bench", 1, &["25 tokens", "24"]);
     run(&["bench", "--model", folder.name(), "--prompt-tokens", "20", "-n", "5"])
         .fails_in_one_line("bench", 1, &["-n: found 5", "at most 4"]);
 
     let folder = Folder::model_with_tokenizer();
     let prompt = "a".repeat(CONTEXT);
     let generate = run(&["generate", "--model", folder.name(), "-p", &prompt]);
-    generate.fails_in_one_line(
-        "<s> and 24 letters in a context of 24",
-        1,
-        &["25 tokens", "context of 24"],
-    );
+    let words = ["25 tokens", "context of 24"];
+    generate.fails_in_one_line("<s> and 24 letters in a context of 24", 1, &words);
 }
 
 #[test]

@@ -205,11 +205,8 @@ fn startup_errors_are_one_line() {
     said.fails_in_one_line("no such file", 1, &["nowhere.jsonl: cannot be read"]);
     assert!(!fs::exists(&out).unwrap(), "no answers to nothing");
     place.files.write("empty.jsonl", b"\n \n");
-    batch(&[&place.files.file("empty.jsonl"), "--out", &out]).fails_in_one_line(
-        "an empty file",
-        1,
-        &["empty.jsonl", "found no JSON"],
-    );
+    let refused = batch(&[&place.files.file("empty.jsonl"), "--out", &out]);
+    refused.fails_in_one_line("an empty file", 1, &["empty.jsonl", "found no JSON"]);
     for (args, words) in [
         (&["--max-batch", "0"][..], &["--max-batch", "from 1 to 256"][..]),
         (&["--budget", "1"], &["--budget", "at least 2"]),

@@ -167,11 +167,8 @@ fn chat_uses_the_folders_template() {
     let long = run_with_input(&["chat", "--model", model.name()], "b".repeat(30).as_bytes());
     long.fails_in_one_line("31 tokens", 1, &["31 tokens", "context of 24"]);
     model.write("tokenizer_config.json", br#"{"chat_template": "{% for m in"}"#);
-    run_with_input(&["chat", "--model", model.name()], b"b\n").fails_in_one_line(
-        "broken template",
-        1,
-        &["tokenizer_config.json", "template"],
-    );
+    let refused = run_with_input(&["chat", "--model", model.name()], b"b\n");
+    refused.fails_in_one_line("broken template", 1, &["tokenizer_config.json", "template"]);
 }
 
 #[test]
@@ -180,11 +177,8 @@ fn chat_without_a_template_is_an_error() {
     let json = std::fs::read_to_string(model.path.join("tokenizer.json")).unwrap();
     model.write("tokenizer.json", json.replace("<|im_start|>", "<|begin|>").as_bytes());
     let words = [model.name(), "no chat template", "generate"];
-    run_with_input(&["chat", "--model", model.name()], b"b\n").fails_in_one_line(
-        "no template",
-        1,
-        &words,
-    );
+    let refused = run_with_input(&["chat", "--model", model.name()], b"b\n");
+    refused.fails_in_one_line("no template", 1, &words);
 }
 
 /// Starts a generation that is long enough to be interrupted, and short enough that a failing test

@@ -81,44 +81,26 @@ fn help_and_version_succeed() {
 #[test]
 fn a_bad_prompt_gets_one_line() {
     run(&["generate", "-p", ""]).fails_in_one_line("-p with nothing", 1, &["prompt is empty"]);
-    run_with_input(&["generate"], b"").fails_in_one_line(
-        "nothing piped in",
-        1,
-        &["prompt is empty"],
-    );
-    run_with_input(&["generate"], b"\n").fails_in_one_line(
-        "an empty line piped in",
-        1,
-        &["prompt is empty"],
-    );
-    run_with_input(&["generate"], b"caf\xe9 au lait").fails_in_one_line(
-        "Latin-1",
-        1,
-        &["standard input", "0xe9", "offset 3", "UTF-8"],
-    );
-    run_with_input(&["generate"], b"caf\xc3").fails_in_one_line(
-        "half a character",
-        1,
-        &["0xc3", "offset 3", "UTF-8"],
-    );
+    let refused = run_with_input(&["generate"], b"");
+    refused.fails_in_one_line("nothing piped in", 1, &["prompt is empty"]);
+    let refused = run_with_input(&["generate"], b"\n");
+    refused.fails_in_one_line("an empty line piped in", 1, &["prompt is empty"]);
+    let refused = run_with_input(&["generate"], b"caf\xe9 au lait");
+    refused.fails_in_one_line("Latin-1", 1, &["standard input", "0xe9", "offset 3", "UTF-8"]);
+    let refused = run_with_input(&["generate"], b"caf\xc3");
+    refused.fails_in_one_line("half a character", 1, &["0xc3", "offset 3", "UTF-8"]);
 }
 
 #[test]
 fn a_bad_tokenizer_gets_one_line() {
     let absent = Folder::absent();
-    run(&["generate", "-p", "a", "--model", absent.name()]).fails_in_one_line(
-        "no folder",
-        1,
-        &[absent.name()],
-    );
+    let refused = run(&["generate", "-p", "a", "--model", absent.name()]);
+    refused.fails_in_one_line("no folder", 1, &[absent.name()]);
     let model = Folder::model();
     for command in [&["generate", "-p", "a"][..], &["chat"]] {
         let args = [command, &["--model", model.name()]].concat();
-        run(&args).fails_in_one_line(
-            "no tokenizer",
-            1,
-            &[&model.file("tokenizer.json"), "cannot be read"],
-        );
+        let words = [&model.file("tokenizer.json"), "cannot be read"];
+        run(&args).fails_in_one_line("no tokenizer", 1, &words);
     }
     model.write("tokenizer.json", b"{\"version\": \"1.0\",\n \"model\": 5}");
     run(&["generate", "-p", "a", "--model", model.name()]).fails_in_one_line(
@@ -153,11 +135,8 @@ fn synth_writes_a_whole_folder_or_none() {
     let again = run(&["synth", "--like", "tiny", "--out", folder.name()]);
     again.fails_in_one_line("a folder that is there", 1, &[folder.name(), "already exists"]);
     let nowhere = folder.file("config.json/inside");
-    run(&["synth", "--like", "tiny", "--out", &nowhere]).fails_in_one_line(
-        "inside a file",
-        1,
-        &[&nowhere, "cannot be written"],
-    );
+    let refused = run(&["synth", "--like", "tiny", "--out", &nowhere]);
+    refused.fails_in_one_line("inside a file", 1, &[&nowhere, "cannot be written"]);
 
     let other = Folder::absent();
     run(&["synth", "--like", "tiny", "--out", other.name(), "--seed", "8"]).succeeds("synth");

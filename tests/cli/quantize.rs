@@ -102,46 +102,25 @@ fn errors_are_one_line_and_write_nothing() {
     let out = folder.file("out.gguf");
     let quantize = |more: &[&str]| run(&[&["quantize", STORY, &out][..], more].concat());
     quantize(&[]).fails_in_one_line("no type", 2, &["--type"]);
-    quantize(&["--type", "q9"]).fails_in_one_line(
-        "no such type",
-        2,
-        &["--type", "\"q9\"", "q4_k_m"],
-    );
-    quantize(&["--type", "q8_0", "--tensor", "ffn"]).fails_in_one_line(
-        "no =",
-        2,
-        &["'ffn'", "--tensor", "PATTERN"],
-    );
-    quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]).fails_in_one_line(
-        "bad type",
-        2,
-        &["--tensor", "\"q9_k\"", "Q4_K"],
-    );
-    quantize(&["--type", "q8_0", "--tensor", "ff[n=q6_k"]).fails_in_one_line(
-        "bad pattern",
-        2,
-        &["--tensor", "regular expression"],
-    );
+    let refused = quantize(&["--type", "q9"]);
+    refused.fails_in_one_line("no such type", 2, &["--type", "\"q9\"", "q4_k_m"]);
+    let refused = quantize(&["--type", "q8_0", "--tensor", "ffn"]);
+    refused.fails_in_one_line("no =", 2, &["'ffn'", "--tensor", "PATTERN"]);
+    let refused = quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]);
+    refused.fails_in_one_line("bad type", 2, &["--tensor", "\"q9_k\"", "Q4_K"]);
+    let refused = quantize(&["--type", "q8_0", "--tensor", "ff[n=q6_k"]);
+    refused.fails_in_one_line("bad pattern", 2, &["--tensor", "regular expression"]);
     quantize(&["--type", "q8_0", "-j", "0"]).fails_in_one_line("no threads", 2, &["'0'"]);
-    run(&["quantize", "nowhere", &out, "--type", "q8_0"]).fails_in_one_line(
-        "no input",
-        1,
-        &["nowhere", "no such file or folder"],
-    );
+    let refused = run(&["quantize", "nowhere", &out, "--type", "q8_0"]);
+    refused.fails_in_one_line("no input", 1, &["nowhere", "no such file or folder"]);
     let to_a_folder = run(&["quantize", STORY, folder.name(), "--type", "q8_0", "--force"]);
     to_a_folder.fails_in_one_line("a folder", 1, &[folder.name(), "name of a file"]);
     let nowhere = folder.file("none/out.gguf");
-    run(&["quantize", STORY, &nowhere, "--type", "f16"]).fails_in_one_line(
-        "no such folder",
-        1,
-        &[&nowhere, "cannot be written"],
-    );
+    let refused = run(&["quantize", STORY, &nowhere, "--type", "f16"]);
+    refused.fails_in_one_line("no such folder", 1, &[&nowhere, "cannot be written"]);
     folder.write("bad.gguf", b"GGUF\x03\x00\x00\x00");
-    run(&["quantize", &folder.file("bad.gguf"), &out, "--type", "f16"]).fails_in_one_line(
-        "cut off",
-        1,
-        &["bad.gguf", "number of tensors"],
-    );
+    let refused = run(&["quantize", &folder.file("bad.gguf"), &out, "--type", "f16"]);
+    refused.fails_in_one_line("cut off", 1, &["bad.gguf", "number of tensors"]);
     assert!(!Path::new(&out).exists());
 }
 
@@ -152,11 +131,8 @@ fn weights_that_do_not_fit_are_refused() {
     let (whole, out) = (folder.file("whole.gguf"), folder.file("out.gguf"));
     run(&["synth", "--like", "tiny", "--type", "f32", "--out", &whole]).succeeds("synth");
     let refused = run(&["quantize", &whole, &out, "--type", "f16", "--tensor", ".*ffn_up.*=q8_0"]);
-    refused.fails_in_one_line(
-        "rows of 20",
-        1,
-        &["blk.0.ffn_up.weight", "rows of 20", "blocks of 32"],
-    );
+    let words = ["blk.0.ffn_up.weight", "rows of 20", "blocks of 32"];
+    refused.fails_in_one_line("rows of 20", 1, &words);
     let gguf = Gguf::open(whole.as_ref()).unwrap();
     let info = gguf.required("blk.1.ffn_down.weight").unwrap();
     let at = gguf.data_start + info.offset + 4 * (2 * 28 + 5);
@@ -164,10 +140,7 @@ fn weights_that_do_not_fit_are_refused() {
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     folder.write("nan.gguf", &bytes);
     let refused = run(&["quantize", &folder.file("nan.gguf"), &out, "--type", "f16"]);
-    refused.fails_in_one_line(
-        "NaN",
-        1,
-        &["nan.gguf: tensor", "blk.1.ffn_down.weight", "NaN", "row 2"],
-    );
+    let words = ["nan.gguf: tensor", "blk.1.ffn_down.weight", "NaN", "row 2"];
+    refused.fails_in_one_line("NaN", 1, &words);
     assert_eq!(std::fs::read_dir(&folder.path).unwrap().count(), 2, "nothing unfinished is left");
 }

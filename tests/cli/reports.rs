@@ -100,11 +100,8 @@ fn synth_writes_gguf_files_of_every_type() {
     let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
     again.fails_in_one_line("a file that is there", 1, &[&file, "already exists"]);
     let other = folder.file("other");
-    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line(
-        "no such type",
-        2,
-        &["\"q9\"", "q4_k_m"],
-    );
+    let refused = run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]);
+    refused.fails_in_one_line("no such type", 2, &["\"q9\"", "q4_k_m"]);
     assert!(!std::path::Path::new(&other).exists());
     // Other options whose values only the engine knows.
     for (option, value, expected) in [
@@ -149,30 +146,18 @@ fn inspect_lists_what_a_file_holds() {
         run(&["inspect", &file, "--roofline", "-j", "1"]).succeeds("inspect --roofline").stdout;
     assert!(threads.starts_with(&said) && threads.contains("at most"), "{threads}");
 
-    run(&["inspect", &file, "-j", "1"]).fails_in_one_line(
-        "threads without --roofline",
-        2,
-        &["--roofline"],
-    );
-    run(&["inspect", &folder.file("absent")]).fails_in_one_line(
-        "no file",
-        1,
-        &["absent", "no such file"],
-    );
+    let refused = run(&["inspect", &file, "-j", "1"]);
+    refused.fails_in_one_line("threads without --roofline", 2, &["--roofline"]);
+    let refused = run(&["inspect", &folder.file("absent")]);
+    refused.fails_in_one_line("no file", 1, &["absent", "no such file"]);
     run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["config.json"]);
     folder.write("text.gguf", b"once upon a time");
-    run(&["inspect", &folder.file("text.gguf")]).fails_in_one_line(
-        "a text",
-        1,
-        &["text.gguf", "magic", "once", "GGUF"],
-    );
+    let refused = run(&["inspect", &folder.file("text.gguf")]);
+    refused.fails_in_one_line("a text", 1, &["text.gguf", "magic", "once", "GGUF"]);
     let whole = std::fs::read(&file).unwrap();
     folder.write("cut.gguf", &whole[..whole.len() - 100]);
-    run(&["inspect", &folder.file("cut.gguf")]).fails_in_one_line(
-        "a file that is cut off",
-        1,
-        &["cut.gguf", "tensor", "truncated"],
-    );
+    let refused = run(&["inspect", &folder.file("cut.gguf")]);
+    refused.fails_in_one_line("a file that is cut off", 1, &["cut.gguf", "tensor", "truncated"]);
 }
 
 #[test]
@@ -331,9 +316,6 @@ fn perplexity_reads_a_text_in_stretches() {
     model.write("text.txt", &b"abcdefghijklmnopqrst".repeat(2));
     perplexity(&["--stretch", "30"]).fails_in_one_line("longer than the context", 1, &["24"]);
     let absent = model.file("absent.txt");
-    run(&["perplexity", "--text", &absent]).fails_in_one_line(
-        "no text",
-        1,
-        &[&absent, "cannot be read"],
-    );
+    let refused = run(&["perplexity", "--text", &absent]);
+    refused.fails_in_one_line("no text", 1, &[&absent, "cannot be read"]);
 }

@@ -65,19 +65,13 @@ fn invalid_files_are_rejected_in_one_line() {
     let file = packed(&folder, &[]);
     let bytes = std::fs::read(&file).unwrap();
     folder.write("short.stream", &bytes[..bytes.len() - 1]);
-    story(&folder.file("short.stream"), &[]).fails_in_one_line(
-        "one byte short",
-        1,
-        &["short.stream", "bytes of the file: found", "expected"],
-    );
+    let words = ["short.stream", "bytes of the file: found", "expected"];
+    story(&folder.file("short.stream"), &[]).fails_in_one_line("one byte short", 1, &words);
     let mut other = bytes;
     other[20] ^= 1;
     folder.write("other.stream", &other);
-    story(&folder.file("other.stream"), &[]).fails_in_one_line(
-        "another header",
-        1,
-        &["other.stream", "checksum of the header"],
-    );
+    let refused = story(&folder.file("other.stream"), &[]);
+    refused.fails_in_one_line("another header", 1, &["other.stream", "checksum of the header"]);
     story(&folder.file("none.stream"), &[]).fails_in_one_line("no file", 1, &["none.stream"]);
     story(&format!("{LLM}/tokenizer.json"), &[]).fails_in_one_line(
         "another kind of file",
@@ -85,11 +79,8 @@ fn invalid_files_are_rejected_in_one_line() {
         &["tokenizer.json", "the first eight bytes"],
     );
     let out = folder.file("out.stream");
-    run(&["stream-pack", STORY, &out]).fails_in_one_line(
-        "five layers",
-        1,
-        &["config.json", "num_hidden_layers: found 5, expected 1"],
-    );
+    let words = ["config.json", "num_hidden_layers: found 5, expected 1"];
+    run(&["stream-pack", STORY, &out]).fails_in_one_line("five layers", 1, &words);
     run(&["stream-pack", LLM, &out, "--vocabulary", "100"]).fails_in_one_line(
         "fewer rows than tokens",
         1,
