@@ -67,23 +67,9 @@ fn generate_prints_text_to_stdout_and_speeds_to_stderr() {
 fn a_seed_determines_the_text() {
     let model = Folder::model_with_tokenizer();
     let generate = |seed: &str| {
-        let args = [
-            "generate",
-            "--model",
-            model.name(),
-            "-p",
-            "abc",
-            "-n",
-            "16",
-            "-q",
-            "--temperature",
-            "2",
-            "--top-k",
-            "40",
-            "--min-p",
-            "0.01",
-        ];
-        run(&[&args[..], &["--seed", seed]].concat()).succeeds("generate").stdout
+        let args = ["generate", "--model", model.name(), "-p", "abc", "-n", "16", "-q"];
+        let sampled = ["--temperature", "2", "--top-k", "40", "--min-p", "0.01", "--seed", seed];
+        run(&[args, sampled].concat()).succeeds("generate").stdout
     };
     assert_eq!(generate("1"), generate("1"));
     assert_ne!(generate("1"), generate("2"));

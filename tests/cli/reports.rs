@@ -81,21 +81,8 @@ fn synth_writes_gguf_files_of_every_type() {
         }
     }
     let file = folder.file("q4_k_m");
-    let json = run(&[
-        "bench",
-        "--json",
-        "--model",
-        &file,
-        "--prompt-tokens",
-        "4",
-        "-n",
-        "3",
-        "--repeat",
-        "2",
-        "-j",
-        "2",
-    ])
-    .succeeds("bench");
+    let args = ["bench", "--json", "--model", &file, "--prompt-tokens", "4", "-n", "3"];
+    let json = run(&[&args[..], &["--repeat", "2", "-j", "2"]].concat()).succeeds("bench");
     assert!(json.stdout.contains("\"threads\":2"), "{}", json.stdout);
     let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
     again.fails_in_one_line("a file that is there", 1, &[&file, "already exists"]);
@@ -166,23 +153,9 @@ fn bench_starts_every_repetition_with_an_empty_cache() {
     let file = folder.file("model.gguf");
     run(&["synth", "--like", "tiny-256", "--type", "q8_0", "--out", &file]).succeeds("synth");
     let prefill = |repeat: &str| {
-        let args = [
-            "bench",
-            "--json",
-            "--model",
-            &file,
-            "--prompt-tokens",
-            "200",
-            "-n",
-            "1",
-            "-j",
-            "1",
-            "--kernels",
-            "naive",
-            "--repeat",
-            repeat,
-        ];
-        let json = run(&args).succeeds("bench").stdout;
+        let args = ["bench", "--json", "--model", &file, "--prompt-tokens", "200", "-n", "1"];
+        let options = ["-j", "1", "--kernels", "naive", "--repeat", repeat];
+        let json = run(&[&args[..], &options].concat()).succeeds("bench").stdout;
         let seconds = json
             .split("\"prefill_seconds\":")
             .nth(1)
@@ -275,16 +248,9 @@ fn a_gguf_file_gives_the_same_results_as_its_folder() {
     // `score` reports the same perplexity for the same stories.
     folder
         .write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
-    let score = run(&[
-        "score",
-        "--json",
-        "--model",
-        &file,
-        "--stories",
-        &stories,
-        "--questions",
-        &folder.file("questions.jsonl"),
-    ]);
+    let questions = folder.file("questions.jsonl");
+    let args = ["score", "--json", "--model", &file, "--stories", &stories];
+    let score = run(&[&args[..], &["--questions", &questions]].concat());
     assert_eq!(number(&score.succeeds("score").stdout, "perplexity"), perplexities[1]);
 }
 

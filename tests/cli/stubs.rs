@@ -12,23 +12,11 @@ fn every_command_works_or_says_which_task_is_missing() {
     let model = Folder::model_with_tokenizer();
     let out = model.file("out.safetensors");
     let cache = model.file("prompt.cache");
+    let sampled =
+        ["--temperature", "1", "--top-k", "5", "--top-p", "0.9", "--repeat-penalty", "1.1"];
     for command in [
         &["generate", "-p", "abc", "-n", "4"][..],
-        &[
-            "generate",
-            "-p",
-            "abc",
-            "-n",
-            "4",
-            "--temperature",
-            "1",
-            "--top-k",
-            "5",
-            "--top-p",
-            "0.9",
-            "--repeat-penalty",
-            "1.1",
-        ],
+        &[&["generate", "-p", "abc", "-n", "4"], &sampled[..]].concat(),
         &["generate", "-p", "abc", "-n", "4", "--draft", "lookup"],
         &["generate", "-p", "abc", "-n", "4", "--cache", &cache],
         &["chat", "-n", "2"],
