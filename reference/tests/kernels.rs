@@ -149,22 +149,13 @@ fn matmul_matches_f64_for_extreme_values() {
         for byte in [0x00, 0x7f, 0x80, 0x81, 0xff] {
             let weight = matrix(tensor_type, 5, cols, || byte);
             for tokens in [1, 4] {
-                check(
-                    &weight,
-                    &mut input(tokens, cols, |_| 1.0),
-                    &format!("bytes {byte:#x}, activations +127"),
-                );
-                check(
-                    &weight,
-                    &mut input(tokens, cols, |_| -1.0),
-                    &format!("bytes {byte:#x}, activations −127"),
-                );
-                let alternating = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
-                check(
-                    &weight,
-                    &mut input(tokens, cols, alternating),
-                    &format!("bytes {byte:#x}, activations ±127"),
-                );
+                for (what, [even, odd]) in
+                    [("+127", [1.0, 1.0]), ("−127", [-1.0, -1.0]), ("±127", [1.0, -1.0])]
+                {
+                    let value = |i: usize| if i.is_multiple_of(2) { even } else { odd };
+                    let what = format!("bytes {byte:#x}, activations {what}");
+                    check(&weight, &mut input(tokens, cols, value), &what);
+                }
             }
         }
     });
