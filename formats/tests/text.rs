@@ -1,4 +1,4 @@
-//! Compares tokenizers and chat templates with those of `transformers`. The expected results are in
+//! Compares chat templates with those of `transformers`. The expected results are in
 //! `tests/fixtures/text.json`, written by `python-ref/oracle/text.py`.
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -13,15 +13,6 @@ fn fixtures() -> Value {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/text.json"));
     serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed"))
         .expect("JSON")
-}
-
-fn ids(value: &Value) -> Vec<u32> {
-    value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect()
-}
-
-fn tokenizer(fixtures: &Value, name: &str) -> Tokenizer {
-    Tokenizer::from_json(&fixtures["tokenizers"][name]["file"].to_string(), name)
-        .expect("a tokenizer")
 }
 
 fn template(source: &str) -> ChatTemplate {
@@ -73,83 +64,6 @@ fn templates_match_apply_chat_template() {
         }
     }
     assert!(refused > 0, "some template refuses some chat");
-}
-
-#[test]
-fn tokenizers_match_transformers() {
-    let fixtures = fixtures();
-    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
-        let tokenizer = tokenizer(&fixtures, name);
-        assert_eq!(
-            tokenizer.vocab_size() as u64,
-            case["size"].as_u64().expect("a number"),
-            "{name}"
-        );
-        for text in case["texts"].as_array().expect("a list") {
-            let what = format!("{name}: {:?}", text["text"]);
-            let encoded = tokenizer.encode(text["text"].as_str().expect("a text")).expect(&what);
-            assert_eq!(encoded, ids(&text["ids"]), "{what}");
-            assert_eq!(
-                tokenizer.decode(&encoded).expect(&what),
-                text["decoded"].as_str().expect("a text"),
-                "{what}"
-            );
-        }
-    }
-}
-
-#[test]
-fn encode_prompt_adds_the_bos_token_once() {
-    let fixtures = fixtures();
-    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
-        let tokenizer = tokenizer(&fixtures, name);
-        for text in case["texts"].as_array().expect("a list") {
-            // transformers adds the BOS token even if it is there. `encode_prompt` doesn't.
-            let already = text["text"].as_str().is_some_and(|text| text.starts_with("<s>"));
-            let expected = if already { ids(&text["ids"]) } else { ids(&text["prompt"]) };
-            assert_eq!(
-                tokenizer.encode_prompt(text["text"].as_str().unwrap()).unwrap(),
-                expected,
-                "{name}: {:?}",
-                text["text"]
-            );
-        }
-    }
-    let llama = tokenizer(&fixtures, "sentence_piece");
-    assert_eq!(llama.encode_prompt("<s>x").unwrap().iter().filter(|id| **id == 1).count(), 1);
-    let qwen = tokenizer(&fixtures, "byte_level");
-    assert_eq!(qwen.encode_prompt("x").unwrap(), qwen.encode("x").unwrap());
-}
-
-#[test]
-fn token_bytes_spell_the_text() {
-    let fixtures = fixtures();
-    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
-        let tokenizer = tokenizer(&fixtures, name);
-        for text in case["texts"].as_array().expect("a list") {
-            let bytes =
-                ids(&text["ids"]).into_iter().flat_map(|id| tokenizer.token_bytes(id)).collect();
-            let written = String::from_utf8(bytes).expect("whole characters");
-            let decoded = text["decoded"].as_str().expect("a text");
-            // SentencePiece adds a space before a text, and its decoder removes the first space.
-            let decoded = if name == "sentence_piece" && written.starts_with(' ') {
-                format!(" {decoded}")
-            } else {
-                decoded.to_owned()
-            };
-            assert_eq!(written, decoded, "{name}: {:?}", text["text"]);
-        }
-        assert!(tokenizer.token_bytes(1_000_000).is_empty(), "{name}: no such token");
-    }
-    let llama = tokenizer(&fixtures, "sentence_piece");
-    assert_eq!(llama.token_bytes(3 + 0x0A), b"\n", "<0x0A> is a byte");
-    assert_eq!(llama.token_bytes(2), b"</s>", "a special token reads as itself");
-}
-
-#[test]
-fn decode_rejects_an_unknown_id() {
-    let error = tokenizer(&fixtures(), "byte_level").decode(&[3, 999_999]).unwrap_err().to_string();
-    assert!(error.contains("token 999999 is not in the tokenizer's vocabulary"), "{error}");
 }
 
 #[test]

@@ -1,13 +1,12 @@
-"""Results of `transformers` for tokenizers and chat templates: `tests/fixtures/text.json`.
+"""Results of `transformers` for chat templates: `tests/fixtures/text.json`.
 
-The templates are short and our own. They use the features of the templates of Llama, Qwen2 and Qwen3 checkpoints. The
-tokenizers are the two kinds that those checkpoints have, small and made here.
+The templates are short and our own. They use the features of the templates of Llama, Qwen2 and Qwen3 checkpoints.
 """
 
 import json
 
 import jinja2
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
 from oracle.fixtures import FOLDER
@@ -180,57 +179,9 @@ TEMPLATES = {
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
-TEXTS = ["", " ", "Hello, world!", "  two  spaces\n\nand lines\t", "né 😀 日本語", "a <s> b</s>", "<s>already begun", "it's 1234567 o'clock", "▁ is no space", "<0x41> is text"]
-
-CORPUS = ["Hello, world! This is a small text about words, and it's short.", "The world of words is small; this is a text.", "two spaces and lines and 12 numbers 345"]
-
-
-def byte_level():
-    """Returns a tokenizer like GPT-2's, Llama 3's and Qwen's: each byte is a printable character. It adds no BOS token."""
-    tokenizer = Tokenizer(models.BPE())
-    split = Regex(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(split, "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=280, special_tokens=["<s>", "</s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    return tokenizer
-
-
-def byte_level_with_bos():
-    """Returns the tokenizer of `byte_level` with a post-processor that adds a BOS token, as in Llama 3."""
-    tokenizer = byte_level()
-    bos = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)])
-    tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), bos])
-    return tokenizer
-
-
-def sentence_piece():
-    """Returns a tokenizer like Llama 2's and TinyLlama's: `▁` for a space, byte fallback, and a BOS token."""
-    words = [w for line in CORPUS for w in line.split()]
-    letters = sorted({c for w in words for c in w} | {"▁"})
-    specials = ["<unk>", "<s>", "</s>"]
-    tokens = specials + [f"<0x{byte:02X}>" for byte in range(256)] + letters + ["▁t", "he", "▁w", "or", "▁wor", "▁▁"]
-    merges = [("▁", "t"), ("h", "e"), ("▁", "w"), ("o", "r"), ("▁w", "or"), ("▁", "▁")]
-    tokenizer = Tokenizer(models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
-    tokenizer.add_special_tokens([AddedToken(t, special=True, normalized=False) for t in specials])
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)])
-    return tokenizer
-
-
-def tokenizer_case(tokenizer):
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False)
-    texts = []
-    for text in TEXTS:
-        ids = fast.encode(text, add_special_tokens=False)
-        prompt = fast.encode(text, add_special_tokens=True)
-        texts.append({"text": text, "ids": ids, "prompt": prompt, "decoded": fast.decode(ids)})
-    return {"file": json.loads(tokenizer.to_str()), "size": len(fast), "texts": texts}
-
 
 def template_cases():
-    fast = PreTrainedTokenizerFast(tokenizer_object=byte_level(), **SPECIAL)
+    fast = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()), **SPECIAL)
     for name, template in TEMPLATES.items():
         fast.chat_template = template
         for chat, messages in CHATS.items():
@@ -277,5 +228,4 @@ def cases(out):
         "chats": {name: [list(message) for message in chat] for name, chat in CHATS.items()},
         "templates": TEMPLATES,
         "renderings": list(template_cases()),
-        "tokenizers": {make.__name__: tokenizer_case(make()) for make in (byte_level, byte_level_with_bos, sentence_piece)},
     }

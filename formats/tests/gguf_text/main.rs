@@ -67,13 +67,39 @@ fn ids_and_text_match_hugging_face() {
     let texts = fixtures["texts"].as_array().unwrap();
     for (name, case, metadata) in tokenizers(&fixtures) {
         let tokenizer = Tokenizer::from_gguf(&metadata).unwrap();
+        let bos = metadata.size("tokenizer.ggml.bos_token_id").unwrap().unwrap() as u32;
+        let adds_bos = metadata.flag("tokenizer.ggml.add_bos_token").unwrap().unwrap();
         for (i, text) in texts.iter().map(|text| text.as_str().unwrap()).enumerate() {
             let encoded = tokenizer.encode(text).unwrap();
             assert_eq!(encoded, ids(&case["ids"][i]), "{name}: {text:?}");
             let decoded = case["decoded"][i].as_str().unwrap_or(text);
             assert_eq!(tokenizer.decode(&encoded).unwrap(), decoded, "{name}: {text:?}");
+
+            let mut prompt = encoded.clone();
+            if adds_bos && encoded.first() != Some(&bos) {
+                prompt.insert(0, bos);
+            }
+            assert_eq!(tokenizer.encode_prompt(text).unwrap(), prompt, "{name}: {text:?}");
+
+            let bytes = encoded.iter().flat_map(|id| tokenizer.token_bytes(*id)).collect();
+            let written = String::from_utf8(bytes).expect("whole characters");
+            // SentencePiece adds a space before a text, and its decoder removes the first space.
+            let strips = name.starts_with("llama2") && name != "llama2_no_space";
+            let written = written.strip_prefix(' ').filter(|_| strips).unwrap_or(&written);
+            assert_eq!(written, decoded, "{name}: {text:?}");
         }
     }
+}
+
+#[test]
+fn byte_tokens_and_special_tokens_have_their_bytes() {
+    let llama = Tokenizer::from_gguf(&metadata("llama2", &fixtures()["llama2"]["metadata"]));
+    let llama = llama.unwrap();
+    assert_eq!(llama.token_bytes(3 + 0x0A), b"\n", "<0x0A> is a byte");
+    assert_eq!(llama.token_bytes(2), b"</s>", "a special token reads as itself");
+    assert!(llama.token_bytes(1_000_000).is_empty(), "no such token");
+    let error = llama.decode(&[3, 999_999]).unwrap_err().to_string();
+    assert!(error.contains("token 999999 is not in the tokenizer's vocabulary"), "{error}");
 }
 
 /// Creates a model folder with this `tokenizer.json` and a vocabulary of `size` tokens.
