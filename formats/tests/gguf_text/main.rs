@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 use tiny_llm_formats::{
     chat::Message,
-    gguf::{Array, Metadata, Value, convert},
+    gguf::{Array, Metadata, NORMALIZES, SPACE_PREFIX, Value, convert},
     text::{ChatTemplate, Tokenizer},
 };
 
@@ -231,132 +231,84 @@ fn missing_keys_have_the_defaults_of_the_family() {
 #[test]
 fn rejects_inconsistent_metadata() {
     let fixtures = fixtures();
-    type Change = fn(&mut Json);
-    let cases: [(&str, &str, Change); 22] = [
-        ("gpt2", "metadata tokenizer.ggml.model: found nothing, expected a value", |m| {
-            m["tokenizer.ggml.model"] = json!(null);
-        }),
-        ("gpt2", "tokenizer.ggml.model: found String(\"bert\"), expected \"gpt2\"", |m| {
-            m["tokenizer.ggml.model"] = json!("bert");
-        }),
-        ("gpt2", "tokenizer.ggml.pre: found String(\"tekken\"), expected gpt-2, gpt-4o", |m| {
-            m["tokenizer.ggml.pre"] = json!("tekken");
-        }),
-        ("gpt2", "tokenizer.ggml.pre: found U32(3), expected a text", |m| {
-            m["tokenizer.ggml.pre"] = json!(3);
-        }),
-        ("gpt2", "tokenizer.ggml.tokens: found nothing", |m| {
-            m["tokenizer.ggml.tokens"] = json!(null);
-        }),
-        (
-            "gpt2",
-            "tokenizer.ggml.tokens: found an array of length 1, expected an array of strings",
-            |m| {
-                m["tokenizer.ggml.tokens"] = json!([1]);
-            },
-        ),
-        ("gpt2", "tokenizer.ggml.tokens: found String(\"a\"), expected an array", |m| {
-            m["tokenizer.ggml.tokens"] = json!("a");
-        }),
-        (
-            "gpt2",
-            "tokenizer.ggml.token_type: found 2 elements, expected one for each of 570 tokens",
-            |m| {
-                m["tokenizer.ggml.token_type"] = json!([1, 1]);
-            },
-        ),
-        ("gpt2", "token 5: found type 7, expected 1 to 6", |m| {
-            m["tokenizer.ggml.token_type"][5] = json!(7);
-        }),
-        (
-            "gpt2",
-            "tokenizer.ggml.token_type: found an array of length 1, expected an array of 32-bit \
-             integers",
-            |m| {
-                m["tokenizer.ggml.token_type"] = json!([1.5]);
-            },
-        ),
-        ("gpt2", "tokenizer.ggml.merges: found nothing", |m| {
-            m["tokenizer.ggml.merges"] = json!(null);
-        }),
-        ("gpt2", "merge 3: found \"ab\", expected two tokens with a space", |m| {
-            m["tokenizer.ggml.merges"][3] = json!("ab");
-        }),
-        (
-            "gpt2",
-            "merge 3: found \"日 本\", expected two tokens whose concatenation is a token",
-            |m| {
-                m["tokenizer.ggml.merges"][3] = json!("日 本");
-            },
-        ),
-        ("gpt2", "merge 3: found \" \", expected two tokens whose concatenation is a token", |m| {
-            m["tokenizer.ggml.merges"][3] = json!(" ");
-        }),
-        (
-            "gpt2",
-            "bos_token_id: found token 570, expected one below the vocabulary's size, 570",
-            |m| {
-                m["tokenizer.ggml.bos_token_id"] = json!(570);
-            },
-        ),
-        ("gpt2", "tiny-llm.tokenizer.nfc: found U32(1), expected true or false", |m| {
-            m["tiny-llm.tokenizer.nfc"] = json!(1);
-        }),
-        ("llama2", "tokenizer.ggml.scores: found nothing", |m| {
-            m["tokenizer.ggml.scores"] = json!(null);
-        }),
-        ("llama2", "tokenizer.ggml.scores: found 2 elements, expected one for each", |m| {
-            m["tokenizer.ggml.scores"] = json!([1.5, 2.5]);
-        }),
-        (
-            "llama2",
-            "tokenizer.ggml.scores: found an array of length 1, expected an array of 32-bit \
-             floats",
-            |m| {
-                m["tokenizer.ggml.scores"] = json!(["x"]);
-            },
-        ),
-        ("llama2", "unknown_token_id: found token 99999, expected one below", |m| {
-            m["tokenizer.ggml.unknown_token_id"] = json!(99_999);
-        }),
-        ("llama2", "token 300: found a malformed byte token, expected one like <0x0A>", |m| {
-            m["tokenizer.ggml.token_type"][300] = json!(6);
-        }),
-        ("llama2", "space_prefix: found String(\"x\"), expected metaspace-first", |m| {
-            m["tiny-llm.tokenizer.space_prefix"] = json!("x");
-        }),
-    ];
-    for (name, expected, change) in cases {
-        let mut json = fixtures[name]["metadata"].clone();
-        change(&mut json);
-        json.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let error = Tokenizer::from_gguf(&metadata("some.gguf", &json))
+    let refused = |metadata: &Metadata, expected: &str| {
+        let error = Tokenizer::from_gguf(metadata)
             .err()
             .unwrap_or_else(|| panic!("no error: {expected}"))
             .to_string();
         assert!(
-            error.contains(expected) && error.starts_with("some.gguf: ") && !error.contains('\n'),
+            error.starts_with(&format!("some.gguf: {expected}")) && !error.contains('\n'),
             "found: {error}\nexpected: {expected}"
         );
-    }
-    let mut scores = metadata("some.gguf", &fixtures["llama2"]["metadata"]);
+    };
+    // Changes a key of `tokenizer.ggml`, or one element of its array. A null removes the key.
+    let changed = |name: &str, place: &str, value: Json| {
+        let mut json = fixtures[name]["metadata"].clone();
+        *json.pointer_mut(&format!("/tokenizer.ggml.{place}")).unwrap() = value;
+        json.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        metadata("some.gguf", &json)
+    };
+    let names_key = |name: &str, place: &str, value: Json, expected: &str| {
+        let key = place.split('/').next().unwrap();
+        let expected = format!("metadata tokenizer.ggml.{key}: {expected}");
+        refused(&changed(name, place, value), &expected);
+    };
+    let gpt2 = |place, value, expected: &str| names_key("gpt2", place, value, expected);
+    gpt2("model", json!(null), "found nothing, expected a value");
+    gpt2("model", json!("bert"), "found String(\"bert\"), expected \"gpt2\"");
+    gpt2("pre", json!("tekken"), "found String(\"tekken\"), expected gpt-2, gpt-4o");
+    gpt2("pre", json!(3), "found U32(3), expected a text");
+    gpt2("tokens", json!(null), "found nothing");
+    gpt2("tokens", json!([1]), "found an array of length 1, expected an array of strings");
+    gpt2("tokens", json!("a"), "found String(\"a\"), expected an array");
+    gpt2("token_type", json!([1, 1]), "found 2 elements, expected one for each of 570 tokens");
+    gpt2("token_type/5", json!(7), "token 5: found type 7, expected 1 to 6");
+    gpt2(
+        "token_type",
+        json!([1.5]),
+        "found an array of length 1, expected an array of 32-bit integers",
+    );
+    gpt2("merges", json!(null), "found nothing");
+    gpt2("merges/3", json!("ab"), "merge 3: found \"ab\", expected two tokens with a space");
+    let not_a_token = "expected two tokens whose concatenation is a token";
+    gpt2("merges/3", json!("日 本"), &format!("merge 3: found \"日 本\", {not_a_token}"));
+    gpt2("merges/3", json!(" "), &format!("merge 3: found \" \", {not_a_token}"));
+    gpt2(
+        "bos_token_id",
+        json!(570),
+        "found token 570, expected one below the vocabulary's size, 570",
+    );
+    let llama2 = |place, value, expected: &str| names_key("llama2", place, value, expected);
+    llama2("scores", json!(null), "found nothing");
+    llama2("scores", json!([1.5, 2.5]), "found 2 elements, expected one for each");
+    llama2(
+        "scores",
+        json!(["x"]),
+        "found an array of length 1, expected an array of 32-bit floats",
+    );
+    llama2("unknown_token_id", json!(99_999), "found token 99999, expected one below");
+    let malformed = changed("llama2", "token_type/300", json!(6));
+    refused(&malformed, "token 300: found a malformed byte token, expected one like <0x0A>");
+
+    let with = |name: &str, key: &str, value: Value| {
+        let mut metadata = metadata("some.gguf", &fixtures[name]["metadata"]);
+        metadata.insert(key, value);
+        metadata
+    };
     let count = fixtures["llama2"]["metadata"]["tokenizer.ggml.tokens"].as_array().unwrap().len();
-    scores.insert("tokenizer.ggml.scores", Value::Array(Array::F32(vec![f32::NAN; count])));
-    let error = Tokenizer::from_gguf(&scores).err().expect("an error").to_string();
-    assert_eq!(
-        error,
-        "some.gguf: metadata tokenizer.ggml.scores: token 0: found NaN, expected a number"
-    );
-    let mut empty = metadata("some.gguf", &fixtures["gpt2"]["metadata"]);
-    empty.insert("tokenizer.ggml.tokens", Value::Array(Array::String(Vec::new())));
-    let error = Tokenizer::from_gguf(&empty).err().expect("an error").to_string();
-    assert_eq!(
-        error,
-        "some.gguf: metadata tokenizer.ggml.tokens: found no tokens, expected at least one"
-    );
-    let mut template = metadata("some.gguf", &fixtures["gpt2"]["metadata"]);
+    let nans = Value::Array(Array::F32(vec![f32::NAN; count]));
+    let no_tokens = Value::Array(Array::String(Vec::new()));
+    let text = Value::String("x".to_owned());
+    for (name, key, value, expected) in [
+        ("gpt2", NORMALIZES, Value::U32(1), "found U32(1), expected true or false"),
+        ("llama2", SPACE_PREFIX, text, "found String(\"x\"), expected metaspace-first"),
+        ("llama2", "tokenizer.ggml.scores", nans, "token 0: found NaN, expected a number"),
+        ("gpt2", "tokenizer.ggml.tokens", no_tokens, "found no tokens, expected at least one"),
+    ] {
+        refused(&with(name, key, value), &format!("metadata {key}: {expected}"));
+    }
+    let mut template = with("gpt2", "tokenizer.ggml.eos_token_id", Value::U32(570));
     template.insert("tokenizer.chat_template", Value::String("{{ bos_token }}".to_owned()));
-    template.insert("tokenizer.ggml.eos_token_id", Value::U32(570));
     let error = ChatTemplate::from_gguf(&template).err().expect("an error").to_string();
     assert_eq!(
         error,
