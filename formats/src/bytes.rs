@@ -1,9 +1,6 @@
 //! Immutable bytes that are shared without copying, such as a mapped file or a part of one.
 
-#![allow(
-    unsafe_code,
-    reason = "mapping memory is unsafe, and is done here and in `checkpoint` alone"
-)]
+#![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
 use std::{
     fmt,
@@ -32,18 +29,7 @@ impl Bytes {
     /// # Errors
     /// If the file cannot be opened or mapped, or is not a regular file.
     pub fn map(path: &Path) -> Result<Self> {
-        let open = || -> std::io::Result<Mmap> {
-            if !std::fs::metadata(path)?.is_file() {
-                return Err(std::io::Error::other("not a regular file"));
-            }
-            let file = File::open(path)?;
-            // SAFETY: the map is read-only and only ever exposed as `&[u8]`, for which every value
-            // is valid. Another process could still shorten or rewrite the file. The documentation
-            // above forbids that, but no engine that maps its weights can prevent it.
-            unsafe { Mmap::map(&file) }
-        };
-        let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
-        Ok(Self::of(Arc::new(map)))
+        Ok(Self::of(Arc::new(map_file(path)?)))
     }
 
     /// Allocates `len` bytes and lets `fill` write them. On Linux, asks the system for pages of 2
@@ -115,6 +101,21 @@ impl Bytes {
     pub fn start(&self) -> usize {
         self.range.start
     }
+}
+
+/// Maps a file, as [`Bytes::map`] does.
+pub(crate) fn map_file(path: &Path) -> Result<Mmap> {
+    let open = || -> std::io::Result<Mmap> {
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(std::io::Error::other("not a regular file"));
+        }
+        let file = File::open(path)?;
+        // SAFETY: the map is read-only and only ever exposed as `&[u8]`, for which every value is
+        // valid. Another process could still shorten or rewrite the file. The documentation of
+        // `Bytes::map` forbids that, but no engine that maps its weights can prevent it.
+        unsafe { Mmap::map(&file) }
+    };
+    open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }
 
 impl Deref for Bytes {

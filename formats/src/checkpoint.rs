@@ -3,11 +3,10 @@
 //! At first, only the header is read. The operating system loads the other pages when they are
 //! accessed.
 
-#![allow(unsafe_code, reason = "mapping a file and giving back its pages are unsafe")]
+#![allow(unsafe_code, reason = "giving back the pages of a mapped file is unsafe")]
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    fs::File,
     ops::Range,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -19,9 +18,9 @@ pub use safetensors::Dtype;
 use serde_json::Value;
 
 use crate::{
-    bytes::Bytes,
+    bytes::{Bytes, map_file},
     config::ModelConfig,
-    gguf::TensorType,
+    gguf::{TensorType, convert::read_json},
     header::{Header, Place},
 };
 
@@ -240,20 +239,9 @@ struct Info {
 
 impl Shard {
     fn open(path: PathBuf) -> Result<Self> {
-        let name = path.display();
-        let open = || -> std::io::Result<Mmap> {
-            if !std::fs::metadata(&path)?.is_file() {
-                return Err(std::io::Error::other("not a regular file"));
-            }
-            let file = File::open(&path)?;
-            // SAFETY: the map is read-only, private to this struct, and only exposed as `&[u8]`,
-            // for which every value is valid. Another process may still shorten or rewrite the
-            // file. A checkpoint in use must therefore not be written to, as with every engine that
-            // maps its weights.
-            unsafe { Mmap::map(&file) }
-        };
-        let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-        let tensors = Header::read(&map).and_then(tensors).map_err(|e| anyhow!("{name}: {e}"))?;
+        let map = map_file(&path)?;
+        let tensors = Header::read(&map).and_then(tensors);
+        let tensors = tensors.map_err(|e| anyhow!("{}: {e}", path.display()))?;
         Ok(Self { tensors, map: Arc::new(map), path })
     }
 
@@ -291,11 +279,7 @@ pub fn shards(index: &Path) -> Result<BTreeSet<String>> {
 /// Reads an index file. Returns the name of the file that holds each tensor, by the tensor's name.
 fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
     let name = index.display();
-    let text =
-        std::fs::read_to_string(index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-    let mut json: Value =
-        serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
-    let Some(Value::Object(map)) = json.get_mut("weight_map").map(Value::take) else {
+    let Some(Value::Object(map)) = read_json(index)?.get_mut("weight_map").map(Value::take) else {
         bail!("{name}: field \"weight_map\": expected an object that maps each tensor to its file");
     };
     map.into_iter()

@@ -11,8 +11,10 @@ mod yarn;
 
 use std::{f64::consts::TAU, path::Path};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Map, Value};
+
+use crate::gguf::{convert::read_text, shortened};
 
 /// The architectures that the course's decoder supports. The field `model_type` of `config.json`
 /// names one of them.
@@ -106,16 +108,22 @@ impl ModelConfig {
             folder.display()
         );
         let path = folder.join("config.json");
-        let mut config = Self::from_json(&read(&path)?, &path.display().to_string())?;
+        let mut config = Self::from_json(&read_text(&path)?, &path.display().to_string())?;
+        config.read_stop_tokens(folder)?;
+        Ok(config)
+    }
+
+    /// Replaces the stop tokens by those of `generation_config.json`, if that file lists any.
+    fn read_stop_tokens(&mut self, folder: &Path) -> Result<()> {
         let path = folder.join("generation_config.json");
         if path.exists() {
-            let generation = Fields::parse(&read(&path)?, &path.display().to_string())?;
-            let ids = generation.token_ids("eos_token_id", config.vocab_size)?;
+            let generation = Fields::parse(&read_text(&path)?, &path.display().to_string())?;
+            let ids = generation.token_ids("eos_token_id", self.vocab_size)?;
             if !ids.is_empty() {
-                config.eos_token_ids = ids;
+                self.eos_token_ids = ids;
             }
         }
-        Ok(config)
+        Ok(())
     }
 
     /// Reads the text of a `config.json`. `file` is the file's name in error messages.
@@ -143,40 +151,13 @@ impl ModelConfig {
         } else {
             n_heads
         };
-        if n_heads % n_kv_heads != 0 {
-            return f.wrong(
-                "num_key_value_heads",
-                &format!("a divisor of num_attention_heads, {n_heads}"),
-            );
-        }
-        let head_dim = if f.get("head_dim").is_some() || family == Family::Qwen3 {
-            f.size("head_dim", MAX_HEAD_DIM)?
-        } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
-            hidden_size / n_heads
-        } else {
-            return f.wrong(
-                "head_dim",
-                &format!(
-                    "a number, because hidden_size / num_attention_heads ({hidden_size} / \
-                     {n_heads}) isn't a valid head size"
-                ),
-            );
-        };
-        if head_dim % 2 != 0 {
-            return f.wrong(
-                "head_dim",
-                &format!(
-                    "an even head size, because RoPE rotates pairs; the head size is {head_dim}"
-                ),
-            );
-        }
-        if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
-            return f.wrong(
-                "num_attention_heads",
-                &format!("at most {MAX_SIZE} divided by the head size {head_dim}"),
-            );
-        }
-
+        let given = f.get("head_dim").is_some() || family == Family::Qwen3;
+        let head_dim = head_dim(
+            [hidden_size, n_heads, n_kv_heads],
+            given.then(|| f.size("head_dim", MAX_HEAD_DIM)).transpose()?,
+            ["hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim"],
+            |field, expected| f.wrong(field, expected),
+        )?;
         let attention_bias = f.flag("attention_bias")?;
         let vocab_size = f.size("vocab_size", MAX_SIZE)?;
         let (rope_theta, rope_scaling) = f.rope()?;
@@ -227,15 +208,38 @@ impl ModelConfig {
     }
 }
 
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path)
-        .with_context(|| format!("{}: cannot be read", path.display()))
-        .map_err(one_line)
-}
-
-/// Joins an error and its causes into one message, so that every format specifier prints one line.
-fn one_line(error: anyhow::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}")
+/// Returns the size of a head: `given`, or `E / H_q` if that is `None`. `E`, `H_q` and `H` are the
+/// sizes, and `names` has the names of these three and of the head size.
+///
+/// # Errors
+/// Returns the result of `wrong` if the sizes do not fit together. The arguments of `wrong` are a
+/// name and what was expected.
+fn head_dim(
+    [e, h_q, h]: [usize; 3],
+    given: Option<usize>,
+    names: [&str; 4],
+    wrong: impl Fn(&str, &str) -> Result<usize>,
+) -> Result<usize> {
+    let [name_e, name_h_q, name_h, name_d] = names;
+    if h_q % h != 0 {
+        return wrong(name_h, &format!("a divisor of {name_h_q}, {h_q}"));
+    }
+    let d = match given {
+        Some(d) => d,
+        None if e % h_q == 0 && e / h_q <= MAX_HEAD_DIM as usize => e / h_q,
+        None => {
+            let why = format!("{name_e} / {name_h_q} ({e} / {h_q}) isn't a valid head size");
+            return wrong(name_d, &format!("a number, because {why}"));
+        }
+    };
+    if d % 2 != 0 {
+        let why = format!("because RoPE rotates pairs; the head size is {d}");
+        return wrong(name_d, &format!("an even head size, {why}"));
+    }
+    if h_q.saturating_mul(d) > MAX_SIZE as usize {
+        return wrong(name_h_q, &format!("at most {MAX_SIZE} divided by the head size {d}"));
+    }
+    Ok(d)
 }
 
 /// The fields of one JSON object, with the file name and path that error messages need.
@@ -254,7 +258,7 @@ impl Fields {
             }
             Ok(other) => anyhow::bail!(
                 "{file}: found {}, expected a JSON object",
-                shorten(&other.to_string())
+                shortened(other.to_string(), 80)
             ),
             Err(error) => anyhow::bail!("{file}: not JSON: {error}"),
         }
@@ -268,7 +272,7 @@ impl Fields {
 
     fn wrong<T>(&self, field: &str, expected: &str) -> Result<T> {
         let found =
-            self.get(field).map_or("nothing".to_owned(), |value| shorten(&value.to_string()));
+            self.get(field).map_or("nothing".to_owned(), |value| shortened(value.to_string(), 80));
         anyhow::bail!(
             "{}: field \"{}{field}\": found {found}, expected {expected}",
             self.file,
@@ -406,15 +410,5 @@ impl Fields {
                 .wrong("quantization_config", "nothing: this engine reads F32, F16 and BF16");
         }
         Ok(())
-    }
-}
-
-/// Shortens a value for an error message.
-fn shorten(text: &str) -> String {
-    const ENOUGH: usize = 80;
-    if text.chars().count() <= ENOUGH {
-        text.to_owned()
-    } else {
-        text.chars().take(ENOUGH).chain("…".chars()).collect()
     }
 }

@@ -10,6 +10,7 @@ mod names;
 pub mod random;
 mod tensor_type;
 
+pub(crate) use metadata::shortened;
 pub use metadata::{Array, Metadata, Value};
 pub use names::{gguf_name, hugging_face_name};
 pub use tensor_type::TensorType;

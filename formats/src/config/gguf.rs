@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConfig};
+use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConfig, head_dim};
 use crate::gguf::{Metadata, TensorInfo};
 
 impl ModelConfig {
@@ -45,37 +45,13 @@ impl ModelConfig {
         let hidden_size = keys.size("embedding_length", MAX_SIZE)?;
         let n_heads = keys.size("attention.head_count", MAX_SIZE)?;
         let n_kv_heads = keys.size_or("attention.head_count_kv", MAX_SIZE, n_heads)?;
-        if n_heads % n_kv_heads != 0 {
-            return keys.wrong(
-                "attention.head_count_kv",
-                &format!("a divisor of attention.head_count, {n_heads}"),
-            );
-        }
-        let head_dim = if keys.has("attention.key_length") {
-            keys.size("attention.key_length", MAX_HEAD_DIM)?
-        } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
-            hidden_size / n_heads
-        } else {
-            let expected = format!(
-                "a number, because embedding_length / attention.head_count ({hidden_size} / \
-                 {n_heads}) isn't a valid head size"
-            );
-            return keys.wrong("attention.key_length", &expected);
-        };
-        if head_dim % 2 != 0 {
-            return keys.wrong(
-                "attention.key_length",
-                &format!(
-                    "an even head size, because RoPE rotates pairs; the head size is {head_dim}"
-                ),
-            );
-        }
-        if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
-            return keys.wrong(
-                "attention.head_count",
-                &format!("at most {MAX_SIZE} divided by the head size {head_dim}"),
-            );
-        }
+        const HEAD_DIM: &str = "attention.key_length";
+        let head_dim = head_dim(
+            [hidden_size, n_heads, n_kv_heads],
+            keys.has(HEAD_DIM).then(|| keys.size(HEAD_DIM, MAX_HEAD_DIM)).transpose()?,
+            ["embedding_length", "attention.head_count", "attention.head_count_kv", HEAD_DIM],
+            |key, expected| keys.wrong(key, expected),
+        )?;
         let max_positions = keys.size("context_length", MAX_POSITIONS)?;
         keys.refuse_what_no_decoder_here_does(head_dim)?;
 

@@ -11,8 +11,8 @@ use anyhow::Result;
 use serde_json::Value;
 
 pub use super::yarn::Yarn;
-use super::{Family, Fields, MAX_POSITIONS, MAX_SIZE, ModelConfig, gguf::Keys, read};
-use crate::gguf::{Metadata, TensorInfo};
+use super::{Family, Fields, MAX_POSITIONS, MAX_SIZE, ModelConfig, gguf::Keys};
+use crate::gguf::{Metadata, TensorInfo, convert::read_text};
 
 /// The architectures with experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl MixtureConfig {
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");
-        read(&path).is_ok_and(|json| {
+        read_text(&path).is_ok_and(|json| {
             Fields::parse(&json, "").is_ok_and(|f| Self::family_of(f.get("model_type")).is_some())
         })
     }
@@ -103,15 +103,8 @@ impl MixtureConfig {
     /// file, the field, what was found and what was expected.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("config.json");
-        let mut config = Self::from_json(&read(&path)?, &path.display().to_string())?;
-        let path = folder.join("generation_config.json");
-        if path.exists() {
-            let generation = Fields::parse(&read(&path)?, &path.display().to_string())?;
-            let ids = generation.token_ids("eos_token_id", config.base.vocab_size)?;
-            if !ids.is_empty() {
-                config.base.eos_token_ids = ids;
-            }
-        }
+        let mut config = Self::from_json(&read_text(&path)?, &path.display().to_string())?;
+        config.base.read_stop_tokens(folder)?;
         Ok(config)
     }
 

@@ -119,7 +119,11 @@ pub(crate) fn tokenizer_config(folder: &Path) -> Result<(Json, String)> {
     Ok((json, path.display().to_string()))
 }
 
-fn read_json(path: &Path) -> Result<Json> {
+/// Returns the contents of a JSON file.
+///
+/// # Errors
+/// If the file cannot be read, or is not JSON.
+pub(crate) fn read_json(path: &Path) -> Result<Json> {
     parse(&read_text(path)?, &path.display().to_string())
 }
 

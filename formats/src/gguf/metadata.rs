@@ -200,16 +200,16 @@ impl Metadata {
 
 /// Describes a value for a message. Long values are shortened.
 fn describe(value: &Value) -> String {
-    const ENOUGH: usize = 60;
     match value {
         Value::Array(array) => format!("an array of length {}", array.len()),
-        other => {
-            let text = format!("{other:?}");
-            if text.chars().count() <= ENOUGH {
-                text
-            } else {
-                text.chars().take(ENOUGH).chain("…".chars()).collect()
-            }
-        }
+        other => shortened(format!("{other:?}"), 60),
+    }
+}
+
+/// Shortens a text to `most` characters for an error message.
+pub(crate) fn shortened(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::{
     super::{
-        Array, LOWERCASE, Metadata, NORMALIZES, SPACE_PREFIX, Value, WHOLE_WORDS,
+        Array, LOWERCASE, Metadata, NORMALIZES, SPACE_PREFIX, Value, WHOLE_WORDS, shortened,
         token_type::{BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED},
     },
     read_json, tokenizer_config,
@@ -65,14 +65,9 @@ struct Vocabulary {
 
 impl TokenizerFile {
     fn wrong<T>(&self, field: &str, expected: &str) -> Result<T> {
-        const ENOUGH: usize = 200;
         let pointer = format!("/{}", field.replace('.', "/"));
         let found = self.json.pointer(&pointer).map_or("nothing".to_owned(), Json::to_string);
-        let found: String = if found.chars().count() > ENOUGH {
-            found.chars().take(ENOUGH).chain("…".chars()).collect()
-        } else {
-            found
-        };
+        let found = shortened(found, 200);
         bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
     }
 
