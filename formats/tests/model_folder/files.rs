@@ -84,19 +84,23 @@ fn errors_name_the_missing_or_misshapen_tensor() {
     }
 }
 
+#[track_caller]
+fn unopened(folder: &TempDir, parts: &[&str]) {
+    assert_explains(&Checkpoint::open(folder.path()).unwrap_err().to_string(), parts);
+}
+
 #[test]
 fn rejects_an_index_that_contradicts_its_files() {
-    let error = |map: Value| Checkpoint::open(shards(map).path()).unwrap_err().to_string();
-    let naming = |file: Value| error(with(both(), json!({"layers.0.b.weight": file})));
-    assert_explains(
+    let naming = |file: Value| shards(with(both(), json!({"layers.0.b.weight": file})));
+    unopened(
         &naming(json!("model-00001-of-00002.safetensors")),
         &["index.json", "layers.0.b.weight", "found file model-00001-of-00002.safetensors"],
     );
-    assert_explains(
+    unopened(
         &naming(json!("model-00003-of-00002.safetensors")),
         &["model-00003-of-00002.safetensors", "cannot be read"],
     );
-    assert_explains(&naming(json!(3)), &["layers.0.b.weight", "found 3", "file name"]);
+    unopened(&naming(json!(3)), &["layers.0.b.weight", "found 3", "file name"]);
     for escape in [
         "../model-00002-of-00002.safetensors",
         "/etc/passwd",
@@ -107,20 +111,14 @@ fn rejects_an_index_that_contradicts_its_files() {
         "./model-00002-of-00002.safetensors",
         "weights.bin",
     ] {
-        assert_explains(&naming(json!(escape)), &["layers.0.b.weight", "in the same folder"]);
+        unopened(&naming(json!(escape)), &["layers.0.b.weight", "in the same folder"]);
     }
-    assert_explains(&error(json!(null)), &["index.json", "\"weight_map\""]);
+    unopened(&shards(json!(null)), &["index.json", "\"weight_map\""]);
 
     let folder = TempDir::new().unwrap();
-    assert_explains(
-        &Checkpoint::open(folder.path()).unwrap_err().to_string(),
-        &["neither model.safetensors nor", "expected one"],
-    );
+    unopened(&folder, &["neither model.safetensors nor", "expected one"]);
     fs::create_dir(folder.path().join("model.safetensors")).unwrap();
-    assert_explains(
-        &Checkpoint::open(folder.path()).unwrap_err().to_string(),
-        &["model.safetensors: cannot be read", "not a regular file"],
-    );
+    unopened(&folder, &["model.safetensors: cannot be read", "not a regular file"]);
 }
 
 /// Opens a file with this header and this many bytes of values. Returns the error, if any.
@@ -134,64 +132,35 @@ fn opened(header: &str, values: usize) -> String {
 
 #[test]
 fn rejects_a_header_that_contradicts_its_file() {
-    assert_eq!(
-        opened(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 8),
-        "opened"
-    );
+    let entry = |dtype: &str, shape: &str, offsets: &str| {
+        format!(r#"{{"dtype": "{dtype}", "shape": {shape}, "data_offsets": {offsets}}}"#)
+    };
+    let one = |dtype: &str, shape: &str, offsets: &str| {
+        format!(r#"{{"a": {}}}"#, entry(dtype, shape, offsets))
+    };
+    let valid = one("F32", "[2]", "[0, 8]");
+    assert_eq!(opened(&valid, 8), "opened");
     let refused = |header: &str, values: usize, parts: &[&str]| {
         assert_explains(&opened(header, values), &[&["model.safetensors"], parts].concat());
     };
-    refused(
-        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
-        4,
-        &["tensor a", "found offsets (0, 8)", "4 bytes", "truncated"],
-    );
-    refused(
-        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
-        12,
-        &["found 12 bytes of values", "the header describes 8"],
-    );
-    refused(
-        r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#,
-        8,
-        &["tensor a", "(0, 8)", "shape [3]"],
-    );
-    refused(
-        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}}"#,
-        8,
-        &["tensor a", "(8, 0)"],
-    );
-    refused(
-        r#"{"a": {"dtype": "F33", "shape": [2], "data_offsets": [0, 8]}}"#,
-        8,
-        &["tensor a", "F33"],
-    );
+    refused(&valid, 4, &["tensor a", "found offsets (0, 8)", "4 bytes", "truncated"]);
+    refused(&valid, 12, &["found 12 bytes of values", "the header describes 8"]);
+    refused(&one("F32", "[3]", "[0, 8]"), 8, &["tensor a", "(0, 8)", "shape [3]"]);
+    refused(&one("F32", "[2]", "[8, 0]"), 8, &["tensor a", "(8, 0)"]);
+    refused(&one("F33", "[2]", "[0, 8]"), 8, &["tensor a", "F33"]);
     refused(r#"{"a": {"shape": [2], "data_offsets": [0, 8]}}"#, 8, &["tensor a", "dtype"]);
-    refused(
-        r#"{"a": {"dtype": "U8", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}"#,
-        0,
-        &["tensor a"],
-    );
-    refused(
-        r#"{"a": {"dtype": "U8", "shape": [18446744073709551615], "data_offsets": [0, 18446744073709551615]}}"#,
-        0,
-        &["tensor a"],
-    );
-    let two = |second: &str| {
+    refused(&one("U8", "[4294967296, 4294967296]", "[0, 0]"), 0, &["tensor a"]);
+    let most = u64::MAX;
+    refused(&one("U8", &format!("[{most}]"), &format!("[0, {most}]")), 0, &["tensor a"]);
+    let two = |offsets: &str| {
         format!(
-            r#"{{"a": {{"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}, "b": {second}}}"#
+            r#"{{"a": {}, "b": {}}}"#,
+            entry("U8", "[4]", "[0, 4]"),
+            entry("U8", "[4]", offsets)
         )
     };
-    refused(
-        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#),
-        6,
-        &["tensor b", "found offset 2, expected 4"],
-    );
-    refused(
-        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#),
-        10,
-        &["tensor b", "found offset 6, expected 4"],
-    );
+    refused(&two("[2, 6]"), 6, &["tensor b", "found offset 2, expected 4"]);
+    refused(&two("[6, 10]"), 10, &["tensor b", "found offset 6, expected 4"]);
     refused("[1]", 0, &["header", "JSON"]);
     refused("{\"a\"", 0, &["header", "JSON"]);
 }
@@ -206,18 +175,12 @@ fn rejects_a_file_in_another_format() {
         (b"version https://git-lfs.github.com/spec/v1", "found a header length of"),
     ] {
         fs::write(&path, contents).unwrap();
-        assert_explains(
-            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
-            &["model.safetensors", part],
-        );
+        unopened(&folder, &["model.safetensors", part]);
     }
     let whole = fs::read(one_file().path().join("model.safetensors")).unwrap();
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        assert_explains(
-            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
-            &["model.safetensors"],
-        );
+        unopened(&folder, &["model.safetensors"]);
     }
 }
 
