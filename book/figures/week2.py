@@ -38,7 +38,7 @@ def cache_growth():
 def super_block_of_q4_k():
     """The 144 bytes of a block of Q4_K, 16 to a line."""
     source = (REPOSITORY / "formats" / "src" / "gguf" / "tensor_type.rs").read_text(encoding="utf-8")
-    d, dmin, scales, codes = map(int, re.search(r"Q4_K => (\d+) \+ (\d+) \+ (\d+) \+ (\d+),", source).groups())
+    d, dmin, scales, codes = map(int, re.search(r'"Q4_K", 12, 256, (\d+) \+ (\d+) \+ (\d+) \+ (\d+)\)', source).groups())
     size = d + dmin + scales + codes
     parts = [("d", d, ORANGE, 0.75), ("dmin", dmin, PURPLE, 0.75), ("scales and minimums, 6 bits each", scales, GREEN, 0.5)]
     parts += [(f"groups {2 * i} and {2 * i + 1}: low halves, high halves", 32, BLUE, 0.3 + 0.15 * (i % 2)) for i in range(codes // 32)]

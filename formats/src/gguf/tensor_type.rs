@@ -38,6 +38,25 @@ pub enum TensorType {
     MXFP4,
 }
 
+/// Name, number in a GGUF file, weights of a block, bytes of a block: in the order of the variants.
+const TYPES: [(&str, u32, usize, usize); 14] = [
+    ("F32", 0, 1, 4),
+    ("F16", 1, 1, 2),
+    ("BF16", 30, 1, 2),
+    ("Q4_0", 2, 32, 2 + 16),
+    ("Q4_1", 3, 32, 2 + 2 + 16),
+    ("Q5_0", 6, 32, 2 + 4 + 16),
+    ("Q5_1", 7, 32, 2 + 2 + 4 + 16),
+    ("Q8_0", 8, 32, 2 + 32),
+    ("Q2_K", 10, 256, 16 + 64 + 2 + 2),
+    ("Q3_K", 11, 256, 32 + 64 + 12 + 2),
+    ("Q4_K", 12, 256, 2 + 2 + 12 + 128),
+    ("Q5_K", 13, 256, 2 + 2 + 12 + 32 + 128),
+    ("Q6_K", 14, 256, 128 + 64 + 16 + 2),
+    ("MXFP4", 39, 32, 1 + 16),
+];
+const _: () = assert!(TYPES.len() == TensorType::MXFP4 as usize + 1);
+
 impl TensorType {
     /// Every type that is read and written, plain ones first: all but [`TensorType::MXFP4`].
     pub const ALL: [Self; 13] = [
@@ -69,22 +88,7 @@ impl TensorType {
     /// Returns the type's number in a GGUF file (`ggml_type`).
     #[must_use]
     pub const fn id(self) -> u32 {
-        match self {
-            Self::F32 => 0,
-            Self::F16 => 1,
-            Self::Q4_0 => 2,
-            Self::Q4_1 => 3,
-            Self::Q5_0 => 6,
-            Self::Q5_1 => 7,
-            Self::Q8_0 => 8,
-            Self::Q2_K => 10,
-            Self::Q3_K => 11,
-            Self::Q4_K => 12,
-            Self::Q5_K => 13,
-            Self::Q6_K => 14,
-            Self::BF16 => 30,
-            Self::MXFP4 => 39,
-        }
+        TYPES[self as usize].1
     }
 
     /// Returns the type with this number, if this engine supports it.
@@ -123,31 +127,13 @@ impl TensorType {
     /// Returns the number of weights in a block.
     #[must_use]
     pub const fn block_len(self) -> usize {
-        match self {
-            Self::F32 | Self::F16 | Self::BF16 => 1,
-            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 | Self::MXFP4 => 32,
-            Self::Q2_K | Self::Q3_K | Self::Q4_K | Self::Q5_K | Self::Q6_K => 256,
-        }
+        TYPES[self as usize].2
     }
 
     /// Returns the number of bytes in a block.
     #[must_use]
     pub const fn block_bytes(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F16 | Self::BF16 => 2,
-            Self::Q4_0 => 2 + 16,
-            Self::Q4_1 => 2 + 2 + 16,
-            Self::Q5_0 => 2 + 4 + 16,
-            Self::Q5_1 => 2 + 2 + 4 + 16,
-            Self::Q8_0 => 2 + 32,
-            Self::Q2_K => 16 + 64 + 2 + 2,
-            Self::Q3_K => 32 + 64 + 12 + 2,
-            Self::Q4_K => 2 + 2 + 12 + 128,
-            Self::Q5_K => 2 + 2 + 12 + 32 + 128,
-            Self::Q6_K => 128 + 64 + 16 + 2,
-            Self::MXFP4 => 1 + 16,
-        }
+        TYPES[self as usize].3
     }
 
     /// Returns the number of bytes of a row of `cols` weights. Returns `None` if the row is not a
@@ -163,22 +149,7 @@ impl TensorType {
     /// Returns the type's usual name, such as `Q4_K`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "F32",
-            Self::F16 => "F16",
-            Self::BF16 => "BF16",
-            Self::Q4_0 => "Q4_0",
-            Self::Q4_1 => "Q4_1",
-            Self::Q5_0 => "Q5_0",
-            Self::Q5_1 => "Q5_1",
-            Self::Q8_0 => "Q8_0",
-            Self::Q2_K => "Q2_K",
-            Self::Q3_K => "Q3_K",
-            Self::Q4_K => "Q4_K",
-            Self::Q5_K => "Q5_K",
-            Self::Q6_K => "Q6_K",
-            Self::MXFP4 => "MXFP4",
-        }
+        TYPES[self as usize].0
     }
 }
 
