@@ -8,11 +8,11 @@
 use std::{sync::Arc, time::Instant};
 
 use serde_json::json;
+use shaped::Shaped;
 use tiny_llm_reference::{
     week1::sampling::Rng,
     week3::{
         constraint::{Constraint, Priced, Rules, Vocabulary},
-        grammar::Grammar,
         token_trie::TokenTrie,
     },
 };
@@ -20,6 +20,9 @@ use tiny_llm_schema::{
     Shape, State,
     prices::{Prices, Tree},
 };
+
+#[path = "../tests/drawn/shaped.rs"]
+mod shaped;
 
 /// Size of the vocabulary, as in SmolLM.
 const TOKENS: usize = 49_152;
@@ -69,42 +72,12 @@ const SCHEMAS: [(&str, &str); 4] = [
     ),
 ];
 
-struct Shaped(Shape);
-
-impl Grammar for Shaped {
-    type State = State;
-
-    fn start(&self) -> State {
-        self.0.start()
-    }
-
-    fn next(&self, state: &State, byte: u8) -> Option<State> {
-        self.0.next(state, byte)
-    }
-
-    fn is_complete(&self, state: &State) -> bool {
-        self.0.is_complete(state)
-    }
-
-    fn is_over(&self, state: &State) -> bool {
-        self.0.is_over(state)
-    }
-
-    fn closing_byte(&self, state: &State) -> Option<u8> {
-        self.0.closing_text(state).first().copied()
-    }
-
-    fn closing_text(&self, state: &State) -> Vec<u8> {
-        self.0.closing_text(state)
-    }
-}
-
 /// Computes prices as the engine does.
 struct Walked(Arc<Tree>, Prices<State>);
 
 impl Priced<Shaped> for Walked {
     fn of(&mut self, grammar: &Shaped, _: &TokenTrie, state: &State) -> Arc<[u16]> {
-        self.1.of(&grammar.0, &self.0, state)
+        self.1.of(&*grammar.0, &self.0, state)
     }
 }
 
@@ -182,7 +155,7 @@ fn main() {
         let shape = Shape::of_text(schema.as_bytes()).expect("a schema");
         let (compiled, places) = (start.elapsed(), shape.places());
         println!("{name}: compiled in {:.2} ms, {places} places", compiled.as_secs_f64() * 1e3);
-        let (shape, words) = (Shaped(shape), Arc::clone(&vocabulary));
+        let (shape, words) = (Shaped(Arc::new(shape)), Arc::clone(&vocabulary));
         let rules = Arc::new(if plain {
             Rules::new(shape, words)
         } else {
