@@ -2,11 +2,11 @@
 //!
 //! There are two main threads. The thread that calls [`Server::run`] owns the engine (`engine`).
 //! Between two steps it takes commands, and after each step it sends the new tokens. It never waits
-//! for a client. The other thread handles the network: connections (`network`, `patient`, `guard`),
-//! paths (`routes`), requests and answers (`api`). Up to two more threads parse and tokenize
-//! requests (`routes`). The queues between the threads stay short: each running or waiting answer
-//! needs a permit (`app`), and each client may have only a limited number of unread tokens. The
-//! engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
+//! for a client. The other thread handles the network: connections (`network`, `guard`), paths
+//! (`routes`), requests and answers (`api`). Up to two more threads parse and tokenize requests
+//! (`routes`). The queues between the threads stay short: each running or waiting answer needs a
+//! permit (`app`), and each client may have only a limited number of unread tokens. The engine
+//! publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
 //! If another program handles the network, as Ray does in a cluster, requests arrive by function
 //! call instead (`local`). Everything else is the same.
@@ -19,7 +19,6 @@ mod live;
 mod local;
 mod metrics;
 mod network;
-mod patient;
 mod routes;
 mod watch;
 

@@ -24,8 +24,9 @@ use tokio::{
     task::JoinSet,
     time::{Instant, interval, sleep, sleep_until},
 };
+use tokio_io_timeout::TimeoutWriter;
 
-use crate::{app::App, engine::Command, guard::MAX_HEADER, patient::Patient, routes::router};
+use crate::{app::App, engine::Command, guard::MAX_HEADER, routes::router};
 
 /// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -105,7 +106,9 @@ async fn connection(
     let settings = &app.settings;
     // Tokens are small packets. Each is sent immediately, without waiting for an acknowledgement.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(Patient::new(stream, settings.write_time));
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(settings.write_time));
+    let stream = TokioIo::new(Box::pin(stream));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_time)
