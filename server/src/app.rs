@@ -1,6 +1,7 @@
 //! State shared by all handlers.
 
 use std::{
+    mem,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -9,7 +10,8 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use tiny_llm_cli::{Json, Render, Settings, Style};
+use anyhow::anyhow;
+use tiny_llm_cli::{Json, Opened, Render, Settings, Style};
 use tiny_llm_formats::{
     request::{Request, UnknownToken, check_tokens},
     text::Tokenizer,
@@ -54,43 +56,34 @@ pub(crate) struct App {
     tickets: AtomicU64,
 }
 
-/// The values from which [`App::new`] creates the shared state.
-pub(crate) struct Parts {
-    pub(crate) settings: Settings,
-    pub(crate) tokenizer: Arc<Tokenizer>,
-    pub(crate) render: Render,
-    pub(crate) style: Style,
-    pub(crate) stop_tokens: Vec<u32>,
-    pub(crate) context: usize,
-    pub(crate) vocabulary: usize,
-    pub(crate) described: String,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) views: watch::Sender<Arc<str>>,
-    pub(crate) commands: mpsc::Sender<Command>,
-}
-
 impl App {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { settings, tokenizer, render, style, stop_tokens, context, vocabulary, .. } =
-            parts;
+    /// Creates the state of a server for `opened`, and takes `render` out of it.
+    pub(crate) fn new(
+        opened: &mut Opened,
+        settings: Settings,
+        metrics: Arc<Metrics>,
+        views: watch::Sender<Arc<str>>,
+        commands: mpsc::Sender<Command>,
+    ) -> Self {
+        let vocabulary = opened.vocabulary;
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let places = Arc::new(Semaphore::new(settings.max_batch + settings.max_queue));
-        let bytes = |token| tokenizer.token_bytes(token).len();
+        let bytes = |token| opened.tokenizer.token_bytes(token).len();
         let longest_token = (0..vocabulary as u32).map(bytes).max().unwrap_or(0);
         Self {
             settings,
-            tokenizer,
-            render,
-            style,
-            stop_tokens,
-            context,
+            tokenizer: Arc::clone(&opened.tokenizer),
+            style: opened.style,
+            stop_tokens: opened.stop_tokens.clone(),
+            context: opened.context,
             vocabulary,
-            described: parts.described,
+            described: opened.described.clone(),
+            render: mem::replace(&mut opened.render, Box::new(|_, _| Err(anyhow!("moved")))),
             created,
-            metrics: parts.metrics,
-            views: parts.views,
+            metrics,
+            views,
             ending: AtomicBool::new(false),
-            commands: parts.commands,
+            commands,
             long_bodies: Arc::new(Semaphore::new(1)),
             longest_token,
             places,

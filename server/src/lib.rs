@@ -46,7 +46,7 @@ use crate::{
         kind::Kind,
         request::{ApiRequest, Bounds},
     },
-    app::{App, Parts},
+    app::App,
     engine::{Cut, EngineLoop},
     live::Live,
     metrics::Metrics,
@@ -119,20 +119,7 @@ where
     let (commands, receiver) = mpsc::channel();
     let (metrics, live) = (Arc::new(Metrics::new()), Live::new());
     let stop = std::mem::replace(&mut opened.stop, Box::new(|| false));
-    let render = std::mem::replace(&mut opened.render, Box::new(|_, _| Err(anyhow!("moved"))));
-    let app = App::new(Parts {
-        settings,
-        tokenizer: Arc::clone(&opened.tokenizer),
-        render,
-        style: opened.style,
-        stop_tokens: opened.stop_tokens.clone(),
-        context: opened.context,
-        vocabulary: opened.vocabulary,
-        described: opened.described.clone(),
-        metrics: Arc::clone(&metrics),
-        views: live.views(),
-        commands,
-    });
+    let app = App::new(&mut opened, settings, Arc::clone(&metrics), live.views(), commands);
     let fallen = Arc::new(AtomicBool::new(false));
     let fell = Arc::clone(&fallen);
     let network = thread::Builder::new()
