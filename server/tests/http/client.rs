@@ -134,6 +134,15 @@ pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     )
 }
 
+/// Returns the object `base` with the fields of `more` added or replaced.
+pub(crate) fn with(base: &Json, more: &Json) -> Json {
+    let mut body = base.clone();
+    for (name, value) in more.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    body
+}
+
 /// Sends a POST request on a new connection, and returns the answer.
 pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
     let mut connection = Connection::open(address);

@@ -119,6 +119,17 @@ impl Fake {
         Some(tokens).filter(|tokens| !tokens.is_empty())
     }
 
+    /// Reports and removes the requests that are over.
+    fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
+        for run in &self.runs {
+            if let Some(reason) = run.over {
+                on_event(Event::Finished { id: run.id, reason });
+                self.knobs.seen().freed.push((run.id, self.steps));
+            }
+        }
+        self.runs.retain(|run| run.over.is_none());
+    }
+
     fn letter(&self, run: &Run) -> u32 {
         if let Some(tokens) = self.shortest(run) {
             return tokens[run.new.len()];
@@ -160,16 +171,7 @@ impl Batch for Fake {
         }
         self.chosen.clear();
         self.steps += 1;
-        let steps = self.steps;
-        let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
-            for run in runs.iter().filter(|run| run.over.is_some()) {
-                let reason = run.over.expect("it is over");
-                on_event(Event::Finished { id: run.id, reason });
-                knobs.seen().freed.push((run.id, steps));
-            }
-            runs.retain(|run| run.over.is_none());
-        };
-        retire(&mut self.runs, &self.knobs);
+        self.retire(on_event);
         let taken: Vec<usize> = self.runs.iter().filter_map(|run| run.slot).collect();
         let mut free = (0..ROWS).filter(|slot| !taken.contains(slot));
         for run in self.runs.iter_mut().filter(|run| run.slot.is_none()) {
@@ -207,15 +209,7 @@ impl Batch for Fake {
             on_event(Event::Token { id: run.id, token });
         }
         // Reports the end of a request in the same step, like the engine of week 3.
-        let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
-            for run in runs.iter().filter(|run| run.over.is_some()) {
-                let reason = run.over.expect("it is over");
-                on_event(Event::Finished { id: run.id, reason });
-                knobs.seen().freed.push((run.id, steps));
-            }
-            runs.retain(|run| run.over.is_none());
-        };
-        retire(&mut self.runs, &self.knobs);
+        self.retire(on_event);
         let mut seen = self.knobs.seen();
         seen.steps = self.steps;
         seen.rows = self.runs.iter().filter(|run| run.slot.is_some()).count();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tiny_llm_cli::{Form, Settings};
 
 use crate::{
-    client::ask,
+    client::{ask, with},
     engine::{Running, settings, start},
 };
 
@@ -17,11 +17,7 @@ fn roomy() -> Settings {
 }
 
 fn chat(more: &Value) -> Value {
-    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
-    for (name, value) in more.as_object().expect("an object") {
-        body[name] = value.clone();
-    }
-    body
+    with(&json!({"model": "m", "messages": [{"role": "user", "content": "a"}]}), more)
 }
 
 fn tool(name: &str, parameters: &Value) -> Value {
@@ -128,35 +124,28 @@ fn a_tool_is_called() {
             assert!(call["id"].as_str().is_some_and(|id| id.starts_with("call_")));
         }
         body["stream"] = true.into();
-        let (mut names, mut text, mut reasons) = (0, String::new(), Vec::new());
         let events = ask(server.address, CHATS, &body).events();
-        for event in events.iter().filter(|event| *event != "[DONE]") {
-            let event: Value = event.parse().expect("JSON");
-            let choice = &event["choices"][0];
-            if choice["index"] == 1 {
-                continue;
-            }
-            assert_eq!(choice["delta"].get("content").unwrap_or(&Value::Null), &Value::Null);
-            if let Some(call) = choice["delta"].get("tool_calls") {
-                assert_eq!(call[0]["index"], 0);
-                if call[0].get("id").is_some() {
-                    assert_eq!(call[0]["function"]["name"], name);
-                    names += 1;
-                }
-                text += call[0]["function"]["arguments"].as_str().expect("arguments");
-            }
-            reasons.extend(choice["finish_reason"].as_str().map(str::to_owned));
+        for choice in 0..2 {
+            let calls = collected(&events, choice);
+            assert_eq!(calls.len(), 1, "{calls:?}");
+            assert_eq!(calls[0]["function"], json!({"name": name, "arguments": arguments}));
         }
-        assert_eq!((names, text.as_str(), reasons), (1, arguments, vec!["tool_calls".to_owned()]));
     }
 }
 
-/// Combines the parts of each tool call in a stream, as OpenAI's clients do, and returns the calls.
-fn collected(events: &[String]) -> Vec<Value> {
-    let mut calls: Vec<Value> = Vec::new();
+/// Combines the parts of each tool call in the answer with index `choice` of a stream, as OpenAI's
+/// clients do, and returns the calls. Checks that the answer contains nothing else.
+fn collected(events: &[String], choice: usize) -> Vec<Value> {
+    let (mut calls, mut reasons) = (Vec::<Value>::new(), Vec::new());
     for event in events.iter().filter(|event| *event != "[DONE]") {
         let event: Value = event.parse().expect("JSON");
-        for more in event["choices"][0]["delta"]["tool_calls"].as_array().into_iter().flatten() {
+        let part = &event["choices"][0];
+        if part["index"] != choice {
+            continue;
+        }
+        assert_eq!(part["delta"]["content"], Value::Null, "{event}");
+        reasons.extend(part["finish_reason"].as_str().map(str::to_owned));
+        for more in part["delta"]["tool_calls"].as_array().into_iter().flatten() {
             let index = more["index"].as_u64().expect("a number") as usize;
             assert!(index <= calls.len(), "calls begin in their order: {more}");
             if index == calls.len() {
@@ -170,6 +159,7 @@ fn collected(events: &[String]) -> Vec<Value> {
             calls[index]["function"]["arguments"] = text.into();
         }
     }
+    assert_eq!(reasons, ["tool_calls"]);
     calls
 }
 
@@ -185,10 +175,7 @@ fn several_tools_are_called() {
         (json!({"tool_choice": named}), 1),
         (json!({"tool_choice": named, "parallel_tool_calls": true}), 1),
     ] {
-        let mut body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
-        for (name, value) in more.as_object().expect("an object") {
-            body[name] = value.clone();
-        }
+        let mut body = chat(&with(&json!({"tools": tools(), "tool_choice": "required"}), &more));
         let answer = ask(server.address, CHATS, &body).json();
         let choice = &answer["choices"][0];
         assert_eq!(choice["finish_reason"], "tool_calls", "{more}");
@@ -199,7 +186,7 @@ fn several_tools_are_called() {
         }
         assert!(calls.windows(2).all(|pair| pair[0]["id"] != pair[1]["id"]), "{answer}");
         body["stream"] = true.into();
-        let streamed = collected(&ask(server.address, CHATS, &body).events());
+        let streamed = collected(&ask(server.address, CHATS, &body).events(), 0);
         assert_eq!(streamed.len(), count, "{more}: {streamed:?}");
         for call in streamed {
             assert_eq!(call["function"], json!({"name": "now", "arguments": "{}"}), "{more}");
@@ -281,16 +268,4 @@ fn rejects_invalid_tools_by_field_name() {
         assert_eq!(answer.json()["error"]["param"], param, "{more}: {answer:?}");
     }
     assert!(server.knobs.seen().requests.is_empty(), "none reaches the engine");
-}
-
-#[test]
-fn accepts_its_own_tool_calls_in_later_requests() {
-    let server = start(&roomy());
-    let body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
-    let message = ask(server.address, CHATS, &body).json()["choices"][0]["message"].clone();
-    let id = message["tool_calls"][0]["id"].clone();
-    let answer = json!({"role": "tool", "tool_call_id": id, "content": "noon"});
-    let messages = json!([body["messages"][0], message, answer]);
-    let body = chat(&json!({"messages": messages, "tools": tools(), "max_tokens": 2}));
-    assert_eq!(ask(server.address, CHATS, &body).status, 200);
 }

@@ -3,17 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Connection, ask, get, post},
+    client::{Connection, ask, get, post, with},
     engine::{settings, start},
 };
-
-fn with(base: &Value, more: &Value) -> Value {
-    let mut body = base.clone();
-    for (name, value) in more.as_object().expect("an object") {
-        body[name] = value.clone();
-    }
-    body
-}
 
 #[test]
 fn rejects_unsupported_fields_by_name() {
