@@ -40,12 +40,10 @@ pub(crate) struct Written {
 impl Written {
     /// Runs each part on a few numbers, to find out whether it reaches an open task.
     pub(crate) fn probe() -> Self {
-        let hook = panic::take_hook();
-        panic::set_hook(Box::new(|_| ()));
-        let (kernels, next) = Choice::written_first(status);
-        let (attention, threads) = (missing(stream), missing(share));
-        panic::set_hook(hook);
-        Self { kernels, next, attention, threads }
+        quietly(|| {
+            let (kernels, next) = Choice::written_first(status);
+            Self { kernels, next, attention: missing(stream), threads: missing(share) }
+        })
     }
 
     /// Returns the tasks in which the learner writes the next kernels for matrices of the given
@@ -58,11 +56,16 @@ impl Written {
 
 /// Returns whether all code that `run` reaches is written.
 pub(crate) fn is_written(run: impl FnOnce()) -> bool {
+    quietly(|| missing(run)).is_none()
+}
+
+/// Returns the result of `run`, whose panics print nothing.
+fn quietly<T>(run: impl FnOnce() -> T) -> T {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
-    let missing = missing(run);
+    let result = run();
     panic::set_hook(hook);
-    missing.is_none()
+    result
 }
 
 /// Returns the status of the kernel for matrices of a type on a rung (one set of kernels).
@@ -130,11 +133,7 @@ fn stream() {
 
 /// Returns the first open task of week 3's attention in parts, if any.
 pub(crate) fn open_task_of_parts() -> Option<String> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| ()));
-    let open = missing(attend_in_parts);
-    panic::set_hook(hook);
-    open
+    quietly(|| missing(attend_in_parts))
 }
 
 /// Computes attention in parts from one row to one position.

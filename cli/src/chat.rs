@@ -16,7 +16,7 @@ use super::{
     session::Session,
     template::Template,
 };
-use tiny_llm_formats::{chat::Message, request::Request, text::Tokenizer};
+use tiny_llm_formats::{chat::Message, text::Tokenizer};
 
 #[derive(clap::Args)]
 #[command(after_help = "Each line of input is a message. Empty lines are ignored.\n\
@@ -80,14 +80,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
         }
         let answer =
             conversation.prompt(template.as_ref(), &session.tokenizer, &line).and_then(|prompt| {
-                let request = Request {
-                    prompt,
-                    max_new_tokens: args.max_new_tokens,
-                    stop_tokens: session.stop_tokens(),
-                    stop_texts: Vec::new(),
-                    sampling: args.sampling.sampling(),
-                    seed: args.sampling.seed,
-                };
+                let request = session.request(prompt, args.max_new_tokens, &args.sampling);
                 let (model, mut answer) = session.answer(&request.prompt)?;
                 let finish = model.generate(&request, form.as_ref(), &mut |token| {
                     answer.token(token, |text| output.stream(text))

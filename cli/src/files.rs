@@ -12,6 +12,17 @@ use serde_json::{Map, Value, json};
 use tiny_llm_formats::unfinished::named;
 pub(super) use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
 
+/// Checks that a file may be written at `output`. With `force`, it may replace a file.
+pub(super) fn check_output(output: &Path, force: bool) -> Result<()> {
+    ensure!(
+        force || output.symlink_metadata().is_err(),
+        "{}: already exists; --force replaces a file",
+        output.display()
+    );
+    ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
+    Ok(())
+}
+
 /// A tensor to write.
 pub(super) struct Entry {
     pub(super) name: String,

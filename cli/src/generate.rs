@@ -12,7 +12,6 @@ use super::{
     output::{Output, note},
     session::Session,
 };
-use tiny_llm_formats::request::Request;
 
 #[derive(clap::Args)]
 #[command(
@@ -58,14 +57,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     } else {
         session.tokenizer.encode_prompt(&prompt)?
     };
-    let request = Request {
-        prompt: tokens,
-        max_new_tokens: args.max_new_tokens,
-        stop_tokens: session.stop_tokens(),
-        stop_texts: Vec::new(),
-        sampling: args.sampling.sampling(),
-        seed: args.sampling.seed,
-    };
+    let request = session.request(tokens, args.max_new_tokens, &args.sampling);
     let form = session.prepare(form);
 
     let mut output = Output::new();

@@ -307,19 +307,19 @@ pub(super) fn embedded(name: &str) -> PathBuf {
 #[derive(clap::Args)]
 pub(super) struct SamplingOptions {
     /// Temperature: divide the logits by T (0: always take the most probable token)
-    #[arg(long, value_name = "T", default_value_t = SamplerOptions::greedy().temperature, value_parser = temperature, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = SamplerOptions::greedy().temperature, value_parser = within(Limit::TEMPERATURE), allow_negative_numbers = true)]
     temperature: f32,
     /// Sample from the K most probable tokens (0: off)
     #[arg(long, value_name = "K", default_value_t = SamplerOptions::greedy().top_k, value_parser = count, allow_negative_numbers = true)]
     top_k: usize,
     /// Sample from the most probable tokens whose probabilities add up to P (1: off)
-    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().top_p, value_parser = top_p, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().top_p, value_parser = within(Limit::TOP_P), allow_negative_numbers = true)]
     top_p: f32,
     /// Ignore tokens with a probability below P × the highest probability (0: off)
-    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = min_p, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = within(Limit::MIN_P), allow_negative_numbers = true)]
     min_p: f32,
     /// Repetition penalty for tokens that have already occurred (1: off)
-    #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = penalty, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = within(Limit::REPETITION_PENALTY), allow_negative_numbers = true)]
     repeat_penalty: f32,
     /// Random seed (the same seed gives the same text)
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
@@ -356,10 +356,15 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 const MAX_THREADS: usize = 1024;
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
+    up_to::<MAX_THREADS>(text)
+}
+
+/// Parses a whole number from 1 to `MOST`.
+pub(super) fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
-        .filter(|n| (1..=MAX_THREADS).contains(n))
-        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}"))
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
 /// Parses a whole number from 0 to 2⁶⁴ − 1.
@@ -367,25 +372,12 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-pub(super) fn temperature(text: &str) -> Result<f32, String> {
-    within(Limit::TEMPERATURE, text)
-}
-
-fn top_p(text: &str) -> Result<f32, String> {
-    within(Limit::TOP_P, text)
-}
-
-fn min_p(text: &str) -> Result<f32, String> {
-    within(Limit::MIN_P, text)
-}
-
-fn penalty(text: &str) -> Result<f32, String> {
-    within(Limit::REPETITION_PENALTY, text)
-}
-
-fn within(limit: Limit, text: &str) -> Result<f32, String> {
-    let number = text.parse().ok().filter(|&x| limit.allows(x));
-    number.ok_or_else(|| format!("expected {}", limit.expected))
+/// Returns the parser of a number that `limit` allows.
+pub(super) fn within(limit: Limit) -> impl Fn(&str) -> Result<f32, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|&x| limit.allows(x));
+        number.ok_or_else(|| format!("expected {}", limit.expected))
+    }
 }
 
 /// Prints the help or the version to standard output. For a wrong option, prints one line to

@@ -9,12 +9,13 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use regex_lite::Regex;
 
 use super::{
     QuantizeRequest, Solution,
+    files::check_output,
     interrupt::{self, Caught},
     options::{Located, located, threads},
     output::Output,
@@ -69,12 +70,7 @@ fn tensor_override(text: &str) -> Result<Override, String> {
 
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let Args { input: Located { path: input, .. }, output, .. } = args;
-    ensure!(
-        args.force || output.symlink_metadata().is_err(),
-        "{}: already exists; --force replaces a file",
-        output.display()
-    );
-    ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
+    check_output(output, args.force)?;
     let request = QuantizeRequest {
         input,
         metadata: if input.is_dir() { Some(metadata_from_folder(input)?) } else { None },

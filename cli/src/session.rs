@@ -11,13 +11,13 @@ use anyhow::{Context, Result, ensure};
 use super::{
     Form, Model, Solution, Text, form,
     interrupt::Caught,
-    options::ModelOption,
+    options::{ModelOption, SamplingOptions},
     speed::{Speed, Stopwatch},
 };
 use tiny_llm_formats::{
     FinishReason,
     gguf::Metadata,
-    request::check_prompt,
+    request::{Request, check_prompt},
     text::{ChatTemplate, Tokenizer},
 };
 
@@ -114,33 +114,29 @@ impl Session {
     /// it soon, because it is large.
     fn load(solution: &Solution, model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
         let path = model.path();
-        if path.is_file() {
-            let (mut loaded, load) = timed(solution, model)?;
+        // A folder's tokenizer is opened first, so that a missing one is reported before the model
+        // is loaded.
+        let own = if path.is_file() { None } else { Some(Tokenizer::from_folder(&path)?) };
+        let (mut loaded, load) = timed(solution, model)?;
+        let mut stop_tokens = loaded.config().eos_token_ids.clone();
+        let (tokenizer, metadata) = if let Some(tokenizer) = own {
+            (tokenizer, None)
+        } else {
             let metadata = loaded.take_metadata().context("found no metadata in the GGUF file")?;
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
-            let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {
                 // The text is a single token only if the vocabulary has that token.
                 if let [id] = tokenizer.encode(end)?[..] {
                     stop_tokens.push(id);
                 }
             }
-            if let Some(draft) = model.draft_model() {
-                check_draft(solution, draft, &path, &tokenizer, loaded.config().vocab_size)?;
-            }
-            let text = solution.text;
-            let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
-            return Ok((session, Some(metadata)));
-        }
-        // Open the tokenizer first, so that a missing one is reported before the model is loaded.
-        let tokenizer = Tokenizer::from_folder(&path)?;
-        let (loaded, load) = timed(solution, model)?;
+            (tokenizer, Some(metadata))
+        };
         if let Some(draft) = model.draft_model() {
             check_draft(solution, draft, &path, &tokenizer, loaded.config().vocab_size)?;
         }
-        let stop_tokens = loaded.config().eos_token_ids.clone();
-        let text = solution.text;
-        Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
+        let session = Self { model: loaded, tokenizer, stop_tokens, load, text: solution.text };
+        Ok((session, metadata))
     }
 
     /// If `form` is a constraint, passes the texts of all tokens to the model, which needs them to
@@ -172,6 +168,23 @@ impl Session {
 
     pub(super) fn into_parts(self) -> (Box<dyn Model>, Tokenizer, Vec<u32>) {
         (self.model, self.tokenizer, self.stop_tokens)
+    }
+
+    /// Returns the request for at most `max_new_tokens` tokens after `prompt`.
+    pub(super) fn request(
+        &self,
+        prompt: Vec<u32>,
+        max_new_tokens: usize,
+        options: &SamplingOptions,
+    ) -> Request {
+        Request {
+            prompt,
+            max_new_tokens,
+            stop_tokens: self.stop_tokens(),
+            stop_texts: Vec::new(),
+            sampling: options.sampling(),
+            seed: options.seed,
+        }
     }
 
     /// Returns the tokens that end a text.

@@ -3,15 +3,17 @@
 
 use std::{ops::ControlFlow, path::PathBuf, process::ExitCode};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::{
-    PackRequest, Solution, StreamCounts, StreamRequest, input,
+    PackRequest, Solution, StreamCounts, StreamRequest,
+    files::check_output,
+    input,
     interrupt::{self, Caught},
-    options::{Located, at_least_one, count, embedded, located, seed, temperature},
+    options::{Located, at_least_one, count, embedded, located, seed, within},
     output::{Output, note},
 };
-use tiny_llm_formats::text::Tokenizer;
+use tiny_llm_formats::{request::Limit, text::Tokenizer};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -37,7 +39,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value = "128", value_parser = at_least_one)]
     rows: usize,
     /// Temperature: divide the logits by T (0: always take the most probable token)
-    #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "0", value_parser = within(Limit::TEMPERATURE), allow_negative_numbers = true)]
     temperature: f32,
     /// Sample from the K most probable tokens
     #[arg(long, value_name = "K", default_value = "40", value_parser = at_least_one)]
@@ -138,12 +140,7 @@ pub(super) struct PackArgs {
 
 pub(super) fn pack(solution: &Solution, args: &PackArgs) -> Result<ExitCode> {
     let output = &args.output;
-    ensure!(
-        args.force || output.symlink_metadata().is_err(),
-        "{}: already exists; --force replaces a file",
-        output.display()
-    );
-    ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
+    check_output(output, args.force)?;
     let PackArgs { input: Located { path: input, .. }, vocabulary, .. } = args;
     let bytes = (solution.stream_pack)(&PackRequest { input, output, vocabulary: *vocabulary })?;
     Output::new().print(&format!("{}: {bytes} bytes", output.display()))?;

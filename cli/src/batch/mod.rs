@@ -19,7 +19,7 @@ use super::{
     Batch, BatchOptions, BatchWaits, Draft, PageCounts, Solution, Text,
     form::{self, FormOptions},
     interrupt::{self, Caught},
-    options::{ModelOption, SamplingOptions, at_least_one, count},
+    options::{ModelOption, SamplingOptions, at_least_one, count, up_to},
     output::{bounded, note, one_line},
     session::{Session, check_draft},
     template::Template,
@@ -93,10 +93,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn places(text: &str) -> Result<usize, String> {
-    count(text)
-        .ok()
-        .filter(|n| (1..=MAX_BATCH).contains(n))
-        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_BATCH}"))
+    up_to::<MAX_BATCH>(text)
 }
 
 pub(super) fn budget(text: &str) -> Result<usize, String> {

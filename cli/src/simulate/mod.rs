@@ -16,7 +16,7 @@ use anyhow::{Result, ensure};
 
 use super::{
     BatchOptions, Draft, LoadOptions, SimulatedOptions, Solution, WrongOption,
-    options::{Located, at_least_one, count, embedded, located},
+    options::{Located, at_least_one, count, embedded, located, up_to},
     output::{Output, note},
 };
 use cluster::{Cluster, Routing};
@@ -305,13 +305,6 @@ impl Args {
 
 fn pages(text: &str) -> Result<usize, String> {
     if text == "0" { Ok(0) } else { up_to::<10_000_000>(text) }
-}
-
-fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
-    count(text)
-        .ok()
-        .filter(|n| (1..=MOST).contains(n))
-        .ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
 fn number(text: &str) -> Option<f64> {
