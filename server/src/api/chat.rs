@@ -1,6 +1,6 @@
 //! Reads the messages of a conversation.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tiny_llm_cli::{Json, Style};
 use tiny_llm_formats::chat::Message;
 
@@ -19,7 +19,7 @@ pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>
             return Err(ApiError::field("messages", message));
         }
         Some(other) => return Err(fields.wrong("messages", &other, "an array")),
-        None => return Err(ApiError::field("messages", "\"messages\" is missing")),
+        None => return Err(fields.missing("messages")),
     };
     // Ids of the calls so far, to which tool messages refer.
     let mut ids = Vec::new();
@@ -47,10 +47,7 @@ fn message(
             let expected = "system, developer, user, assistant or tool";
             return Err(fields.wrong("role", &found, expected));
         }
-        None => {
-            let name = fields.name("role");
-            return Err(ApiError::field(&name, format!("{name:?} is missing")));
-        }
+        None => return Err(fields.missing("role")),
     };
     let calls = if role == "assistant" { calls(&mut fields, style, ids)? } else { None };
     if role == "tool" {
@@ -71,28 +68,20 @@ fn message(
         Some(other) => {
             return Err(fields.wrong("content", &other, "a string or an array of text parts"));
         }
-        None => {
-            let name = fields.name("content");
-            return Err(ApiError::field(&name, format!("{name:?} is missing")));
-        }
+        None => return Err(fields.missing("content")),
     };
-    for name in ["name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio"] {
-        if fields.take(name).is_some() {
+    for name in
+        ["name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"]
+    {
+        // A client may send back an answer with annotations, which must be empty.
+        let empty = |value: &Value| name == "annotations" && *value == json!([]);
+        if fields.take(name).is_some_and(|value| !empty(&value)) {
             let why = "a message has only a role and content";
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
     // The openai package sends back an answer with a parsed copy of its content.
     fields.take("parsed");
-    // A client may send back an answer with this field, which must be empty.
-    match fields.take("annotations") {
-        Some(Value::Array(all)) if all.is_empty() => {}
-        Some(_) => {
-            let why = "a message has only a role and content";
-            return Err(ApiError::unsupported(&fields.name("annotations"), why));
-        }
-        None => {}
-    }
     fields.end()?;
     Ok(Message::new(role, &(content + &calls.unwrap_or_default())))
 }
@@ -113,18 +102,17 @@ fn calls(
     for (i, call) in all.into_iter().enumerate() {
         let place = fields.name(&format!("tool_calls[{i}]."));
         let mut call = Fields::of(call, &place)?;
-        let missing = |name: &str| ApiError::field(name, format!("{name:?} is missing"));
-        ids.push(call.text("id")?.ok_or_else(|| missing(&call.name("id")))?);
+        ids.push(call.text("id")?.ok_or_else(|| call.missing("id"))?);
         if call.text("type")?.as_deref() != Some("function") {
             let name = call.name("type");
             return Err(ApiError::field(&name, format!("{name:?}: expected \"function\"")));
         }
-        let function = call.take("function").ok_or_else(|| missing(&call.name("function")))?;
+        let function = call.take("function").ok_or_else(|| call.missing("function"))?;
         let mut function = Fields::of(function, &call.name("function."))?;
-        let name = function.text("name")?.ok_or_else(|| missing(&function.name("name")))?;
-        let (arguments, place) = (function.text("arguments")?, function.name("arguments"));
-        let arguments = arguments.ok_or_else(|| missing(&place))?;
+        let name = function.text("name")?.ok_or_else(|| function.missing("name"))?;
+        let arguments = function.text("arguments")?.ok_or_else(|| function.missing("arguments"))?;
         if Json::parse(arguments.as_bytes()).is_err() {
+            let place = function.name("arguments");
             return Err(ApiError::field(&place, format!("{place:?}: expected JSON as a string")));
         }
         // The openai package sends back a call with a parsed copy of its arguments.
@@ -141,15 +129,11 @@ fn calls(
 /// Reads part `part` of the content of message `i`.
 fn text(value: Value, i: usize, part: usize) -> Result<String, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}].content[{part}]."))?;
-    let kind = fields.text("type")?;
-    if kind.as_deref() != Some("text") {
+    if fields.text("type")?.as_deref() != Some("text") {
         let why = "the model reads only text; expected \"text\"";
         return Err(ApiError::unsupported(&fields.name("type"), why));
     }
-    let Some(text) = fields.text("text")? else {
-        let name = fields.name("text");
-        return Err(ApiError::field(&name, format!("{name:?} is missing")));
-    };
+    let text = fields.text("text")?.ok_or_else(|| fields.missing("text"))?;
     fields.end()?;
     Ok(text)
 }

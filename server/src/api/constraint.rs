@@ -71,22 +71,18 @@ fn ordered(body: &[u8]) -> Result<Json, ApiError> {
 }
 
 fn schema(format: &mut Fields, ordered: &Json) -> Result<Form, ApiError> {
-    let missing = |name: &str| ApiError::field(name, format!("{name:?} is missing"));
-    let name = format.name("json_schema");
-    let mut fields = Fields::of(
-        format.take("json_schema").ok_or_else(|| missing(&name))?,
-        "response_format.json_schema.",
-    )?;
+    let value = format.take("json_schema").ok_or_else(|| format.missing("json_schema"))?;
+    let mut fields = Fields::of(value, "response_format.json_schema.")?;
     named(&mut fields)?;
     fields.text("description")?;
     // Answers always match the schema, whether `strict` or not.
     fields.flag("strict")?;
-    let place = fields.name("schema");
-    fields.take("schema").ok_or_else(|| missing(&place))?;
+    let missing = fields.missing("schema");
+    fields.take("schema").ok_or_else(|| missing.clone())?;
     fields.end()?;
-    let schema = ordered.at("/response_format/json_schema/schema");
-    let shape = Shape::of_schema(schema.ok_or_else(|| missing(&place))?);
-    let shape = shape.map_err(|refused| of_schema("response_format", &refused))?;
+    let schema = ordered.at("/response_format/json_schema/schema").ok_or(missing)?;
+    let shape =
+        Shape::of_schema(schema).map_err(|refused| of_schema("response_format", &refused))?;
     Ok(Form::Shape(Arc::new(shape)))
 }
 
@@ -195,8 +191,7 @@ fn choice(fields: &mut Fields) -> Result<Option<Choice>, ApiError> {
         Some(value) => value,
     };
     let mut choice = Fields::of(value, "tool_choice.")?;
-    let kind = choice.text("type")?;
-    if kind.as_deref() != Some("function") {
+    if choice.text("type")?.as_deref() != Some("function") {
         let why = "expected {\"type\": \"function\", \"function\": {\"name\": …}}";
         return Err(ApiError::unsupported("tool_choice", why));
     }
@@ -210,8 +205,7 @@ fn choice(fields: &mut Fields) -> Result<Option<Choice>, ApiError> {
 
 fn tool(value: Value, i: usize, ordered: &Json) -> Result<Tool, ApiError> {
     let mut fields = Fields::of(value, &format!("tools[{i}]."))?;
-    let kind = fields.text("type")?;
-    if kind.as_deref() != Some("function") {
+    if fields.text("type")?.as_deref() != Some("function") {
         let why = "the only type of tool is \"function\"";
         return Err(ApiError::unsupported(&fields.name("type"), why));
     }

@@ -54,6 +54,13 @@ impl ApiError {
         Self { status, code: Some(code), ..self }
     }
 
+    /// Returns an error for a missing or wrong key.
+    pub(crate) fn unauthorized() -> Self {
+        let message = "expected the server's key, as `Authorization: Bearer KEY`";
+        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)
+            .with(StatusCode::UNAUTHORIZED, "invalid_api_key")
+    }
+
     /// Returns an error for a full queue.
     pub(crate) fn full(message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message);
@@ -111,14 +118,5 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
         }
         response
-    }
-}
-
-impl ApiError {
-    /// Returns an error for a missing or wrong key.
-    pub(crate) fn unauthorized() -> Self {
-        let message = "expected the server's key, as `Authorization: Bearer KEY`";
-        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)
-            .with(StatusCode::UNAUTHORIZED, "invalid_api_key")
     }
 }

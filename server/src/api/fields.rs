@@ -14,6 +14,13 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
+    /// Returns the fields of a request's body.
+    pub(crate) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
+        let value = serde_json::from_slice(body)
+            .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
+        Self::of(value, "")
+    }
+
     /// Returns the fields of the object `value`. `place` is the prefix of their names in error
     /// messages.
     pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
@@ -50,6 +57,12 @@ impl Fields {
         let name = self.name(name);
         let message = format!("{name:?}: found {}, expected {expected}", kind(found));
         ApiError::field(&name, message)
+    }
+
+    /// Returns the error for the field `name`, which is missing.
+    pub(crate) fn missing(&self, name: &str) -> ApiError {
+        let name = self.name(name);
+        ApiError::field(&name, format!("{name:?} is missing"))
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, ApiError> {
@@ -90,17 +103,15 @@ impl Fields {
         range: std::ops::RangeInclusive<u64>,
     ) -> Result<Option<u64>, ApiError> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        match value.as_u64().filter(|n| range.contains(n)) {
-            Some(n) => Ok(Some(n)),
-            None if *range.end() == u64::MAX => {
-                let expected = format!("a whole number of at least {}", range.start());
-                Err(self.wrong(name, &value, &expected))
+        let found = value.as_u64().filter(|n| range.contains(n));
+        found.map(Some).ok_or_else(|| match (range.start(), range.end()) {
+            (first, &u64::MAX) => {
+                self.wrong(name, &value, &format!("a whole number of at least {first}"))
             }
-            None => {
-                let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                Err(self.wrong(name, &value, &expected))
+            (first, last) => {
+                self.wrong(name, &value, &format!("a whole number from {first} to {last}"))
             }
-        }
+        })
     }
 
     /// Returns an error that names a field that was not removed, if there is one.

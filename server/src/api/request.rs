@@ -80,13 +80,11 @@ impl ApiRequest {
     /// If the body is not a JSON object, or a field is unknown, missing, unsupported or invalid.
     /// The error names the field.
     pub(crate) fn read(kind: Kind, body: &[u8], bounds: Bounds) -> Result<Self, ApiError> {
-        let value: Value = serde_json::from_slice(body)
-            .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
-        let mut fields = Fields::of(value, "")?;
+        let mut fields = Fields::of_body(body)?;
         // There is only one model. Any name is accepted for it, since clients send the names that
         // they know. Each answer gives the real name.
         if fields.text("model")?.is_none() {
-            return Err(ApiError::field("model", "\"model\" is missing"));
+            return Err(fields.missing("model"));
         }
         let prompts = match kind {
             Kind::Chat => vec![Prompt::Messages(chat::messages(&mut fields, bounds.style)?)],
@@ -272,9 +270,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
 /// Reads the field `prompt`: one prompt or several. Each is a text or an array of token ids.
 pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     let expected = "a string, an array of token ids, or an array of either";
-    let Some(value) = fields.take("prompt") else {
-        return Err(ApiError::field("prompt", "\"prompt\" is missing"));
-    };
+    let value = fields.take("prompt").ok_or_else(|| fields.missing("prompt"))?;
     let wrong = |found: &Value| fields.wrong("prompt", found, expected);
     let tokens = |ids: &[Value]| -> Result<Prompt, ApiError> {
         let id = |value: &Value| match value.as_u64().map(u32::try_from) {

@@ -57,9 +57,7 @@ pub(crate) fn detokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
 }
 
 fn read(body: &[u8]) -> Result<Fields, ApiError> {
-    let value = serde_json::from_slice(body)
-        .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
-    let mut fields = Fields::of(value, "")?;
+    let mut fields = Fields::of_body(body)?;
     // As in other requests, any model name is accepted.
     fields.text("model")?;
     Ok(fields)
