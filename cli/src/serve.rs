@@ -30,42 +30,63 @@ pub enum Server {
 }
 
 /// Settings of a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Settings {
-    /// Address to listen on.
+    /// Address to listen on (0.0.0.0: all network interfaces)
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub host: String,
-    /// Port. With 0, the system chooses one.
+    /// Port to listen on (0: chosen by the system)
+    #[arg(long, value_name = "N", default_value = "8080")]
     pub port: u16,
-    /// Additional host names that clients may use.
+    /// Additional host name that clients may use (repeatable)
+    #[arg(long = "allow-host", value_name = "NAME")]
     pub allow_hosts: Vec<String>,
     /// The model's name, as clients see it.
+    #[arg(skip)]
     pub name: String,
     /// Number of batch slots.
+    #[arg(skip)]
     pub max_batch: usize,
-    /// Maximum number of waiting requests.
+    /// Maximum waiting requests (beyond that, clients are told to retry later)
+    #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     pub max_queue: usize,
-    /// Maximum number of answers per request.
+    /// Maximum number of answers per request (the request's field `n`)
+    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     pub max_choices: usize,
-    /// Maximum tokens of a prompt. `None` means the whole context.
+    /// Maximum prompt length in tokens [default: the context]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub max_prompt: Option<usize>,
-    /// Maximum size of a request body in bytes.
+    /// Maximum size of a request body in bytes
+    #[arg(long, value_name = "N", default_value = "1048576", value_parser = at_least_one)]
     pub max_body: usize,
-    /// Maximum number of open connections.
+    /// Maximum number of open connections
+    #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
     pub max_connections: usize,
-    /// Maximum number of generated tokens that wait until a client reads them, for each client.
+    /// Maximum unread tokens per client (beyond that, its answer is cut off)
+    #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     pub client_queue: usize,
     /// Timeout for a request's header, or for the next request on a connection.
+    #[arg(skip = Duration::from_secs(10))]
     pub header_time: Duration,
     /// Timeout for a request's body.
+    #[arg(skip = Duration::from_secs(30))]
     pub body_time: Duration,
     /// Timeout of a write. A client that accepts no byte for this long is disconnected.
+    #[arg(skip = Duration::from_secs(30))]
     pub write_time: Duration,
-    /// Time that running requests get to finish at shutdown.
+    /// Seconds to wait for running requests at shutdown
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
     pub grace: Duration,
-    /// Key that clients must present.
+    /// Key that clients must send, as `Authorization: Bearer KEY` [default: none]
+    #[arg(long, value_name = "KEY")]
     pub api_key: Option<String>,
-    /// Origin whose pages may call the server from a browser, or `*`.
+    /// Web origin whose pages may call the server (`*`: any) [default: none]
+    #[arg(long, value_name = "ORIGIN")]
     pub cors: Option<String>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    count(text).map(|seconds| Duration::from_secs(seconds as u64))
 }
 
 /// Decodes the text of an answer, token by token.
@@ -123,24 +144,14 @@ pub struct Opened {
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Address to listen on (0.0.0.0: all network interfaces)
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    host: String,
-    /// Port to listen on (0: chosen by the system)
-    #[arg(long, value_name = "N", default_value = "8080")]
-    port: u16,
-    /// Additional host name that clients may use (repeatable)
-    #[arg(long = "allow-host", value_name = "NAME")]
-    allow_hosts: Vec<String>,
     /// Model name shown to clients [default: the name in --model, or the last part of its path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
     /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Maximum waiting requests (beyond that, clients are told to retry later)
-    #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
-    max_queue: usize,
     /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
     #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
@@ -156,66 +167,25 @@ pub(super) struct Args {
     /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// Maximum number of answers per request (the request's field `n`)
-    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
-    max_choices: usize,
-    /// Maximum prompt length in tokens [default: the context]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    max_prompt: Option<usize>,
-    /// Maximum size of a request body in bytes
-    #[arg(long, value_name = "N", default_value = "1048576", value_parser = at_least_one)]
-    max_body: usize,
-    /// Maximum number of open connections
-    #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
-    max_connections: usize,
-    /// Maximum unread tokens per client (beyond that, its answer is cut off)
-    #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
-    client_queue: usize,
-    /// Seconds to wait for running requests at shutdown
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]
-    grace: usize,
-    /// Key that clients must send, as `Authorization: Bearer KEY` [default: none]
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
-    /// Web origin whose pages may call the server (`*`: any) [default: none]
-    #[arg(long, value_name = "ORIGIN")]
-    cors: Option<String>,
 }
 
 impl Args {
+    /// Checks the settings. Adds those that depend on other options or on the environment.
     fn settings(&self) -> Result<Settings> {
-        let api_key = self.api_key.clone().or_else(|| std::env::var("TINY_LLM_API_KEY").ok());
+        let mut settings = self.settings.clone();
+        settings.name = self.name.clone().unwrap_or_else(|| self.model.name());
+        settings.max_batch = self.max_batch;
+        settings.api_key = settings.api_key.or_else(|| std::env::var("TINY_LLM_API_KEY").ok());
         let wrong = |problem: &str| Err(WrongOption(problem.to_owned()).into());
-        if api_key
-            .as_ref()
-            .is_some_and(|key| key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()))
-        {
+        let visible =
+            |text: &String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !settings.api_key.as_ref().is_none_or(visible) {
             return wrong("--api-key: expected at least one ASCII character, without spaces");
         }
-        let origin =
-            |text: &String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if !self.cors.as_ref().is_none_or(origin) {
+        if !settings.cors.as_ref().is_none_or(visible) {
             return wrong("--cors: expected an origin such as https://example.org, or *");
         }
-        Ok(Settings {
-            host: self.host.clone(),
-            port: self.port,
-            allow_hosts: self.allow_hosts.clone(),
-            name: self.name.clone().unwrap_or_else(|| self.model.name()),
-            max_batch: self.max_batch,
-            max_queue: self.max_queue,
-            max_choices: self.max_choices,
-            max_prompt: self.max_prompt,
-            max_body: self.max_body,
-            max_connections: self.max_connections,
-            client_queue: self.client_queue,
-            header_time: Duration::from_secs(10),
-            body_time: Duration::from_secs(30),
-            write_time: Duration::from_secs(30),
-            grace: Duration::from_secs(self.grace as u64),
-            api_key,
-            cors: self.cors.clone(),
-        })
+        Ok(settings)
     }
 }
 
