@@ -10,13 +10,11 @@ use tiny_llm_formats::{chat::Message, text::Tokenizer};
 use tiny_llm_schema::{Json, Style};
 
 use super::{
-    Batch, BatchOptions, Draft, Solution, WrongOption,
-    batch::{budget, places},
-    form,
+    Batch, BatchOptions, Solution, WrongOption, form,
     interrupt::Caught,
     options::{ModelOption, absent, at_least_one, count},
     program::become_program,
-    session::{Session, check_draft},
+    session::OpenedBatch,
     template::Template,
 };
 
@@ -139,7 +137,8 @@ pub struct Opened {
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. The\n\
     variable is safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
-    to finish, and exits with code 0."
+    to finish, and exits with code 0.",
+    mut_arg("gap", |gap| gap.default_value("3"))
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -149,24 +148,8 @@ pub(super) struct Args {
     name: Option<String>,
     #[command(flatten)]
     settings: Settings,
-    /// Number of batch slots (requests decoded at the same time)
-    #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
-    max_batch: usize,
-    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
-    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
-    budget: Option<usize>,
-    /// Time limit for a step with prompts: N × a decode-only step (0: no limit)
-    #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
-    gap: usize,
-    /// Number of KV cache pages, 32 positions each [default: enough for all slots]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pages: Option<usize>,
-    /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
-    #[arg(long, requires = "pages")]
-    share_prefixes: bool,
-    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
-    #[arg(long, value_name = "MODEL")]
-    draft: Option<Draft>,
+    #[command(flatten)]
+    batch: BatchOptions,
 }
 
 impl Args {
@@ -174,7 +157,7 @@ impl Args {
     fn settings(&self) -> Result<Settings> {
         let mut settings = self.settings.clone();
         settings.name = self.name.clone().unwrap_or_else(|| self.model.name());
-        settings.max_batch = self.max_batch;
+        settings.max_batch = self.batch.max_batch;
         settings.api_key = settings.api_key.or_else(|| std::env::var("TINY_LLM_API_KEY").ok());
         let wrong = |problem: &str| Err(WrongOption(problem.to_owned()).into());
         let visible =
@@ -235,20 +218,9 @@ struct Alone {
 fn open(solution: &Solution, args: Args) -> Result<(Opened, Settings)> {
     let settings = args.settings()?;
     let model = args.model.for_batch()?;
-    let path = model.path();
-    let (session, template) = Session::open_for_chat(solution, &model)?;
-    let (loaded, tokenizer, stop_tokens) = session.into_parts();
-    let (described, config) = (loaded.about().described, loaded.config());
-    let (context, vocabulary) = (config.max_positions, config.vocab_size);
-    let tokenizer = Arc::new(tokenizer);
-    let template = Template::of(template, solution.chatml, &path, &tokenizer);
-    let bytes = Arc::clone(&tokenizer);
-    let Args { max_batch, budget, gap, pages, share_prefixes, draft, .. } = args;
-    if let Some(Draft::Model(draft)) = &draft {
-        check_draft(solution, draft, &path, &tokenizer, vocabulary)?;
-    }
-    let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
-    let batch = loaded.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
+    let opened = OpenedBatch::open(solution, &model, args.batch)?;
+    let OpenedBatch { batch, tokenizer, template, stop_tokens, described, context, vocabulary } =
+        opened;
     let (words, meanings) = (Arc::clone(&tokenizer), Arc::clone(&tokenizer));
     let caught = Caught::new();
     let opened = Opened {

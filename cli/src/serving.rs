@@ -3,29 +3,48 @@
 use anyhow::Result;
 use tiny_llm_formats::request::{Chosen, Event, Extras, Request};
 
-use super::{Draft, Form, StepCost};
+use super::{
+    Draft, Form, StepCost,
+    options::{at_least_one, count, up_to},
+};
 
 /// A function that returns the bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
+/// Maximum number of batch slots. No supported machine can use more.
+const MAX_BATCH: usize = 256;
+
 /// Sizes and limits of a batch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct BatchOptions {
-    /// Number of batch slots.
+    /// Number of batch slots (requests decoded at the same time)
+    #[arg(long, value_name = "N", default_value = "16", value_parser = up_to::<MAX_BATCH>)]
     pub max_batch: usize,
-    /// Maximum rows per step. 0 means no limit. `None` means the engine's default.
+    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
+    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Option<usize>,
-    /// A step that mixes prompts with decoding may take at most this many times as long as a step
-    /// that only decodes. It may also take at most twice as long as a step in which every slot
-    /// decodes. 0 means that neither limit applies.
+    /// Time limit for a step with prompts: N × a decode-only step (0: no limit)
+    // Such a step may also take at most twice as long as a step in which every slot decodes. 0
+    // means that neither limit applies.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     pub gap: usize,
-    /// Number of pages for keys and values. With `None`, there are no pages, and each slot has room
-    /// for a whole context.
+    /// Number of KV cache pages, 32 positions each [default: enough for all slots]
+    // With `None`, there are no pages, and each slot has room for a whole context.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub pages: Option<usize>,
-    /// Whether unused pages are kept, so that a request can reuse those that hold its prefix.
+    /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
+    #[arg(long, requires = "pages")]
     pub share_prefixes: bool,
-    /// Source of proposed tokens, if any.
+    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
+    #[arg(long, value_name = "MODEL")]
     pub draft: Option<Draft>,
+}
+
+fn budget(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|&n| n != 1)
+        .ok_or_else(|| "expected a whole number of at least 2, or 0 for no limit".to_owned())
 }
 
 /// How a page of keys and values is used.

@@ -3,16 +3,18 @@
 use std::{
     ops::ControlFlow,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Form, Model, Solution, Text, form,
+    Batch, BatchOptions, Draft, Form, Model, Solution, Text, form,
     interrupt::Caught,
     options::{ModelOption, SamplingOptions},
     speed::{Speed, Stopwatch},
+    template::Template,
 };
 use tiny_llm_formats::{
     FinishReason,
@@ -166,10 +168,6 @@ impl Session {
         Ok((self.model.as_mut(), answer))
     }
 
-    pub(super) fn into_parts(self) -> (Box<dyn Model>, Tokenizer, Vec<u32>) {
-        (self.model, self.tokenizer, self.stop_tokens)
-    }
-
     /// Returns the request for at most `max_new_tokens` tokens after `prompt`.
     pub(super) fn request(
         &self,
@@ -207,6 +205,40 @@ impl Session {
             FinishReason::Interrupted => "standard output was closed".to_owned(),
             FinishReason::NotFinite => "the logits were NaN or infinite".to_owned(),
         }
+    }
+}
+
+/// An engine that runs batches, with what its requests need.
+pub(super) struct OpenedBatch {
+    pub(super) batch: Box<dyn Batch>,
+    pub(super) tokenizer: Arc<Tokenizer>,
+    /// The chat template, or the reason why there is none.
+    pub(super) template: Result<Template>,
+    pub(super) stop_tokens: Vec<u32>,
+    pub(super) described: String,
+    pub(super) context: usize,
+    pub(super) vocabulary: usize,
+}
+
+impl OpenedBatch {
+    pub(super) fn open(
+        solution: &Solution,
+        model: &ModelOption,
+        options: BatchOptions,
+    ) -> Result<Self> {
+        let path = model.path();
+        let (session, template) = Session::open_for_chat(solution, model)?;
+        let Session { model, tokenizer, stop_tokens, .. } = session;
+        let (described, config) = (model.about().described, model.config());
+        let (context, vocabulary) = (config.max_positions, config.vocab_size);
+        if let Some(Draft::Model(draft)) = &options.draft {
+            check_draft(solution, draft, &path, &tokenizer, vocabulary)?;
+        }
+        let template = Template::of(template, solution.chatml, &path, &tokenizer);
+        let tokenizer = Arc::new(tokenizer);
+        let bytes = Arc::clone(&tokenizer);
+        let batch = model.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
+        Ok(Self { batch, tokenizer, template, stop_tokens, described, context, vocabulary })
     }
 }
 

@@ -16,12 +16,12 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchOptions, BatchWaits, Draft, PageCounts, Solution, Text,
+    Batch, BatchOptions, BatchWaits, PageCounts, Solution, Text,
     form::{self, FormOptions},
     interrupt::{self, Caught},
-    options::{ModelOption, SamplingOptions, at_least_one, count, up_to},
+    options::{ModelOption, SamplingOptions, count},
     output::{bounded, note, one_line},
-    session::{Session, check_draft},
+    session::OpenedBatch,
     template::Template,
 };
 use answers::Answers;
@@ -32,9 +32,6 @@ use tiny_llm_formats::{
     text::Tokenizer,
 };
 use view::View;
-
-/// Maximum number of batch slots. No supported machine can use more.
-const MAX_BATCH: usize = 256;
 
 #[derive(clap::Args)]
 #[command(after_help = "Each line of REQUESTS is a JSON object with one of these fields:\n\
@@ -59,24 +56,8 @@ pub(super) struct Args {
     /// File to write the answers to
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Number of batch slots (requests decoded at the same time)
-    #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
-    max_batch: usize,
-    /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
-    #[arg(long, requires = "pages")]
-    share_prefixes: bool,
-    /// Maximum tokens per step (0: no limit) [default: 512, or 0 until week 3, day 2 is solved]
-    #[arg(long, value_name = "N", value_parser = budget, allow_negative_numbers = true)]
-    budget: Option<usize>,
-    /// Time limit for a step with prompts: N × a decode-only step (0: no limit)
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
-    gap: usize,
-    /// Number of KV cache pages, 32 positions each [default: enough for all slots]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pages: Option<usize>,
-    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
-    #[arg(long, value_name = "MODEL")]
-    draft: Option<Draft>,
+    #[command(flatten)]
+    batch: BatchOptions,
     /// Maximum new tokens for requests without max_tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -90,17 +71,6 @@ pub(super) struct Args {
     /// Do not print the summary
     #[arg(short, long)]
     quiet: bool,
-}
-
-pub(super) fn places(text: &str) -> Result<usize, String> {
-    up_to::<MAX_BATCH>(text)
-}
-
-pub(super) fn budget(text: &str) -> Result<usize, String> {
-    count(text)
-        .ok()
-        .filter(|&n| n != 1)
-        .ok_or_else(|| "expected a whole number of at least 2, or 0 for no limit".to_owned())
 }
 
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
@@ -128,21 +98,9 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let model = args.model.for_batch()?;
-    let (session, template) = Session::open_for_chat(solution, &model)?;
-    let (loaded, tokenizer, stop_tokens) = session.into_parts();
-    let (described, vocabulary) = (loaded.about().described, loaded.config().vocab_size);
-    let tokenizer = Arc::new(tokenizer);
-    let bytes = Arc::clone(&tokenizer);
-    let (max_batch, budget, gap, pages) = (args.max_batch, args.budget, args.gap, args.pages);
-    let share_prefixes = args.share_prefixes;
-    let draft = args.draft.clone();
-    if let Some(Draft::Model(path)) = &draft {
-        check_draft(solution, path, &model.path(), &tokenizer, vocabulary)?;
-    }
-    let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
-    let batch = loaded.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
-    let template = Template::of(template, solution.chatml, &model.path(), &tokenizer);
-    let places = if args.watch { args.max_batch } else { 0 };
+    let (max_batch, watch) = (args.batch.max_batch, args.watch);
+    let opened = OpenedBatch::open(solution, &model, args.batch)?;
+    let OpenedBatch { batch, tokenizer, template, stop_tokens, described, vocabulary, .. } = opened;
     let mut run = Run {
         batch,
         text: solution.text,
@@ -157,7 +115,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
             form,
         },
         name: args.requests.display().to_string(),
-        view: View::new(total, places),
+        view: View::new(total, if watch { max_batch } else { 0 }),
         open: BTreeMap::new(),
         answers,
         refused: 0,
@@ -165,7 +123,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
         new_tokens: 0,
     };
     let start = Instant::now();
-    let finished = run.all(&lines[from..], from, 2 * args.max_batch);
+    let finished = run.all(&lines[from..], from, 2 * max_batch);
     run.view.clear();
     let finished = finished?;
     if !args.quiet {
