@@ -6,7 +6,7 @@
 //! come blocks that change a submission of only stubs:
 //!
 //! ```text
-//! == body softmax                      the code that replaces this function's `todo!`
+//! == body softmax linear               the code that replaces these functions' `todo!`
 //! == items src/week1/attention/attention.rs      text that is appended to this file
 //! == whole src/week1/attention/attention.rs      text that replaces this file
 //! == file Cargo.toml                   another file, whose folder may have the name of a file
@@ -229,7 +229,9 @@ impl Maker<'_> {
             match kind {
                 "body" => {
                     let file = case.files.entry(ATTENTION.to_owned()).or_default();
-                    *file = put_body(&String::from_utf8_lossy(file), &of, text).into_bytes();
+                    for function in of.split(' ') {
+                        *file = put_body(&String::from_utf8_lossy(file), function, text).into();
+                    }
                 }
                 "items" => case.files.entry(of).or_default().extend(format!("\n{text}\n").bytes()),
                 "whole" | "file" => {
