@@ -22,6 +22,20 @@ pub(crate) struct Piece {
     with: String,
 }
 
+/// The code of a marked region of the reference, and the places of its tokens.
+#[derive(Debug)]
+pub(crate) struct Region {
+    code: String,
+    tokens: Vec<Range<usize>>,
+}
+
+impl Region {
+    pub(crate) fn new(code: String) -> Result<Self> {
+        let tokens = tokens(&code)?;
+        Ok(Self { code, tokens })
+    }
+}
+
 impl Change {
     /// Parses the code lines of an entry. A line `replace → with` is one replacement. Other lines
     /// are a diff, in which each begins with `-`, `+` or neither, and `...` separates two places.
@@ -83,7 +97,7 @@ impl Change {
     ///
     /// # Errors
     /// If a piece does not occur in `region` exactly once, or two pieces overlap.
-    pub(crate) fn apply(&self, region: &str) -> Result<String> {
+    pub(crate) fn apply(&self, region: &Region) -> Result<String> {
         let pieces = match self {
             Self::Whole(body) => return Ok(body.clone()),
             Self::Pieces(pieces) => pieces,
@@ -94,11 +108,13 @@ impl Change {
                 format!(
                     "the reference has changed here: rewrite this entry for the region, which is \
                      now\n\
-                     {region}\n"
+                     {}\n",
+                    region.code
                 )
             })?;
             places.push((place, &piece.with));
         }
+        let region = &region.code;
         places.sort_by_key(|(place, _)| place.start);
         let (mut body, mut end) = (String::new(), 0);
         for (place, with) in places {
@@ -123,8 +139,8 @@ fn mark(line: &str) -> char {
 
 /// Returns the byte range of `code` in `region`, where it must occur exactly once. Formatting may
 /// differ.
-fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
-    let (all, mut wanted) = (tokens(region), tokens(code));
+fn only_place(Region { code: region, tokens: all }: &Region, code: &str) -> Result<Range<usize>> {
+    let mut wanted = tokens(code)?;
     let find = |wanted: &[Range<usize>]| -> Vec<usize> {
         let starts = 0..(all.len() + 1).saturating_sub(wanted.len());
         let same = |at: usize| {
@@ -158,13 +174,14 @@ mod tests {
     const REGION: &str = "let a = one(\n    x, // the first\n    y,\n);\nlet b = two(x);\na + b";
 
     fn applied(lines: &[&str]) -> Result<String> {
-        Change::parse(lines)?.apply(REGION)
+        Change::parse(lines)?.apply(&Region::new(REGION.to_owned())?)
     }
 
     fn same(lines: &[&str], expected: &str) {
         let body = applied(lines).unwrap();
         let of = |text: &str| {
-            tokens(text).into_iter().map(|place| text[place].to_owned()).collect::<Vec<_>>()
+            let places = tokens(text).unwrap().into_iter();
+            places.map(|place| text[place].to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(of(&body), of(expected), "{body}");
     }

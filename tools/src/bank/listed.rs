@@ -162,6 +162,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bank::Region;
     use crate::testing::curriculum;
 
     const PATH: &str = "tests/wrong/week1_day1.txt";
@@ -181,7 +182,8 @@ never: You do not count.
 ";
 
     fn read(text: &str) -> (Vec<Entry>, Vec<String>) {
-        let regions = [(("src/week1/a.rs".to_owned(), "one".to_owned()), "x +\n    1".to_owned())];
+        let region = Region::new("x +\n    1".to_owned()).unwrap();
+        let regions = [(("src/week1/a.rs".to_owned(), "one".to_owned()), region)];
         let chapter = "# Day 1\n\n## Task 1: counting\n";
         entries(PATH, text, &curriculum().weeks[0].days[0], chapter, &regions.into())
     }

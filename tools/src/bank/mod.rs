@@ -40,12 +40,13 @@ mod tokens;
 mod tree;
 mod unseen;
 
+use change::Region;
 pub(crate) use command::{Options, run, verify_elsewhere};
 pub(crate) use prove::Bodies;
 
 /// Code of the reference's marked regions, by file and function, such as `src/week1/gqa/gqa.rs` and
 /// `causal_mask`.
-type Regions = BTreeMap<(String, String), String>;
+type Regions = BTreeMap<(String, String), Region>;
 
 /// An entry of the bank: another body for a function of the reference.
 #[derive(Debug, Clone)]
@@ -206,7 +207,7 @@ fn regions(root: &Path, curriculum: &Curriculum) -> Result<Regions> {
         for region in file.template.regions() {
             if let Some(function) = &region.function {
                 let body = region.body("").join("\n");
-                regions.insert((file.path.clone(), function.clone()), body);
+                regions.insert((file.path.clone(), function.clone()), Region::new(body)?);
             }
         }
     }

@@ -12,7 +12,10 @@ use super::{
     tree::write_if_changed,
 };
 use crate::{
-    bank::{self, Kind, change::Change},
+    bank::{
+        self, Kind,
+        change::{Change, Region},
+    },
     process::run_quietly,
     proof::{VARIANT, Variant, chosen},
     stubs::{Generated, generated},
@@ -130,7 +133,7 @@ impl Failure {
             .find(|region| region.function.as_deref() == Some(*function))
             .with_context(|| format!("{name}: no region in {function}"))?;
         let region = region.body("").join("\n");
-        let body = Change::parse(&[change]).and_then(|change| change.apply(&region));
+        let body = Change::parse(&[change]).and_then(|change| change.apply(&Region::new(region)?));
         Ok(Mistake {
             name: (*name).to_owned(),
             file: (*file).to_owned(),
