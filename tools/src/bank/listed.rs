@@ -21,6 +21,14 @@ struct Listed<'a> {
     trace: Vec<String>,
     by_luck: Vec<String>,
     code: Vec<&'a str>,
+    /// Code of the entry after ` = `, if it is for another function. It counts if `code` is empty.
+    same: Vec<&'a str>,
+}
+
+impl<'a> Listed<'a> {
+    fn change(&self) -> &[&'a str] {
+        if self.code.is_empty() { &self.same } else { &self.code }
+    }
 }
 
 /// Parses `text`, the contents of the file at `path`. Returns its valid entries, and the problems
@@ -67,7 +75,7 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
                     let (task, function) = group.with_context(|| {
                         format!("{}: no `task K, fn NAME` is above this line", place())
                     })?;
-                    let one = opened(line, &all).with_context(place)?;
+                    let one = opened(line, (task, function), &all).with_context(place)?;
                     all.push(Listed { line: i + 1, task, function, ..one });
                 }
             },
@@ -102,7 +110,7 @@ fn group_of(line: &str) -> Option<(usize, &str)> {
 
 /// Parses an entry's first line, such as `top_left: The diagonal of your mask …`. The diagnosis of
 /// `top_right = top_left` is that of the entry `top_left` in `above`.
-fn opened<'a>(line: &'a str, above: &[Listed]) -> Result<Listed<'a>> {
+fn opened<'a>(line: &'a str, group: (usize, &str), above: &[Listed<'a>]) -> Result<Listed<'a>> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if let Some((name, says)) = line.split_once(": ").filter(|(name, _)| is_name(name)) {
         return Ok(Listed { name, says: says.to_owned(), ..Listed::default() });
@@ -112,11 +120,13 @@ fn opened<'a>(line: &'a str, above: &[Listed]) -> Result<Listed<'a>> {
             "expected `name: what the learner is told` or `name = an entry above`, found `{line}`"
         )
     })?;
-    let same = above
+    let other = above
         .iter()
         .rfind(|one| one.name == same)
         .with_context(|| format!("{name}: no entry above has the name {same}"))?;
-    Ok(Listed { name, says: same.says.clone(), shows: same.shows.clone(), ..Listed::default() })
+    let same = if (other.task, other.function) == group { &[] } else { other.change() }.to_vec();
+    let (says, shows) = (other.says.clone(), other.shows.clone());
+    Ok(Listed { name, says, shows, same, ..Listed::default() })
 }
 
 fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions) -> Result<Entry> {
@@ -134,7 +144,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
     let region = regions
         .get(&(listed.file.clone(), one.function.to_owned()))
         .with_context(|| format!("reference/{}: {} has no region", listed.file, one.function))?;
-    let body = Change::parse(&one.code)?.apply(region)?;
+    let body = Change::parse(one.change())?.apply(region)?;
 
     let start = format!("## Task {}: ", one.task);
     let heading = chapter
@@ -179,12 +189,16 @@ never: You do not count.
   trace: Look at one
   by luck: task_1_two_threads
    +0
+task 2, fn Two::two
+twice = twice
 ";
 
     fn read(text: &str) -> (Vec<Entry>, Vec<String>) {
-        let region = Region::new("x +\n    1".to_owned()).unwrap();
-        let regions = [(("src/week1/a.rs".to_owned(), "one".to_owned()), region)];
-        let chapter = "# Day 1\n\n## Task 1: counting\n";
+        let regions = ["one", "Two::two"].map(|function| {
+            let region = Region::new("x +\n    1".to_owned()).unwrap();
+            (("src/week1/a.rs".to_owned(), function.to_owned()), region)
+        });
+        let chapter = "# Day 1\n\n## Task 1: counting\n\n## Task 2: two\n";
         entries(PATH, text, &curriculum().weeks[0].days[0], chapter, &regions.into())
     }
 
@@ -204,6 +218,7 @@ never: You do not count.
             ("task_1_twice", "x + 2"),
             ("task_1_twice_more", "x +\n    1 + 1"),
             ("task_1_never", "0"),
+            ("task_2_twice", "x + 2"),
         ];
         assert_eq!(names, expected);
         assert_eq!(entries[0].path, "tests/wrong/week1_day1.txt:2: twice");
@@ -211,8 +226,8 @@ never: You do not count.
             Kind::Wrong(wrong) => wrong.clone(),
             Kind::Alternate => panic!("it is wrong"),
         };
-        let (twice, more, never) = (wrong(&entries[0]), wrong(&entries[1]), wrong(&entries[2]));
-        assert_eq!([&twice.says, &more.says], ["You count twice."; 2]);
+        let [twice, more, never, two] = [0, 1, 2, 3].map(|i| wrong(&entries[i]));
+        assert_eq!([&twice.says, &more.says, &two.says], ["You count twice."; 3]);
         assert_eq!(twice.read, "Day 1, “Task 1: counting” (book/src/week1/day1.md)");
         assert_eq!((twice.shows, never.shows.as_deref()), (None, Some("found 0")));
         assert_eq!(never.trace, ["attention", "Look at one"]);
@@ -238,6 +253,7 @@ never: You do not count.
         starts("  twice.", " twice.", ":3: expected no indent (an entry)");
         starts("never: ", "twice: ", ":7: twice: the name appears twice");
         starts("x + 1", "x + 3", ":2: twice: the reference has changed here");
+        starts("    1 → 1 + 1\n", "", ":5: twice_more: the entry changes nothing");
         starts("   +0\n", "", ":7: never: the entry changes nothing");
         starts("You count", &"x".repeat(100), ":2: the line has more than 100 characters");
     }
