@@ -14,21 +14,16 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Task},
+    files::write_atomically,
     processor::{Emulation, PROCESSORS, Processor},
 };
 
 /// The options of `cargo course matrix`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Write nothing, and fail if the recorded answers are out of date
-    #[arg(long)]
-    check: bool,
     /// Use the mistakes in tests/held-out: tests must fail for each, without a wrong diagnosis
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long)]
     unseen: bool,
-    /// Run only tasks for other processor architectures (under QEMU)
-    #[arg(long, conflicts_with = "unseen")]
-    elsewhere: bool,
     /// Run only these days, for example week1-day3
     days: Vec<String>,
 }
@@ -38,11 +33,11 @@ pub(crate) struct Options {
 const NEAREST: f64 = 20.0;
 
 /// Runs `cargo course matrix`: tries each body of the bank with the tests. Then records the wrong
-/// answers or, with `--check`, compares them with the recorded ones.
+/// answers.
 ///
 /// # Errors
 /// If an entry is malformed, no test fails with it, its diagnosis is wrong or missing, or a correct
-/// body is rejected. Also, with `--check`, if the recorded answers are out of date.
+/// body is rejected.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     if options.unseen {
@@ -53,15 +48,12 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
     });
     let of = |processor: Processor| {
-        let theirs = |entry: &&Entry| {
-            curriculum.task(&entry.task).ok().and_then(Task::processor) == Some(processor)
-        };
-        entries.iter().filter(theirs).cloned().collect::<Vec<_>>()
+        let theirs = entries.iter().filter(|entry| is_for(processor, entry, curriculum));
+        theirs.cloned().collect::<Vec<_>>()
     };
     let here: Vec<Entry> =
         entries.iter().filter(|entry| super::is_for_here(entry, curriculum)).cloned().collect();
-    let mut matrix =
-        if options.elsewhere { Matrix::default() } else { tried(root, curriculum, &here, None)? };
+    let mut matrix = tried(root, curriculum, &here, None)?;
     let others: Vec<(Processor, Vec<Entry>)> = PROCESSORS
         .into_iter()
         .filter(|processor| !processor.is_here())
@@ -71,35 +63,21 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         let emulation = Emulation::of(*processor);
         let missing = emulation.missing();
         if entries.is_empty() {
-        } else if (options.check && !options.elsewhere) || !missing.is_empty() {
-            if !missing.is_empty() {
-                let what = missing.join("; ");
-                println!("NOT VERIFIED: mistakes in tasks for {}; missing: {what}", processor.name);
-            }
-        } else {
+        } else if missing.is_empty() {
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
+        } else {
+            let what = missing.join("; ");
+            println!("NOT VERIFIED: mistakes in tasks for {}; missing: {what}", processor.name);
         }
     }
-    if options.check {
-        // A file that also has answers of tasks for another processor can't be compared completely.
-        let mixed = |file: &String| {
-            others
-                .iter()
-                .flat_map(|(_, entries)| entries)
-                .any(|entry| super::answers_file(entry, curriculum) == *file)
-        };
-        matrix.answers.retain(|file, _| options.elsewhere || !mixed(file));
-        matrix.problems.extend(data::stale(root, &matrix.answers));
-    } else {
-        for (path, answers) in data::files(root, &matrix.answers) {
-            // Replace the file by a rename, so that a reader finds either the old or the new file.
-            let temporary = path.with_extension("tmp");
-            fs::create_dir_all(path.parent().unwrap_or(root))?;
-            fs::write(&temporary, answers.bytes())?;
-            fs::rename(&temporary, &path)?;
-        }
+    for (path, answers) in data::files(root, &matrix.answers) {
+        write_atomically(&path, answers.bytes())?;
     }
-    finish(&mut matrix, &entries, options.check)
+    finish(&mut matrix, &entries, "")
+}
+
+fn is_for(processor: Processor, entry: &Entry, curriculum: &Curriculum) -> bool {
+    curriculum.task(&entry.task).ok().and_then(Task::processor) == Some(processor)
 }
 
 fn tried<'a>(
@@ -114,9 +92,8 @@ fn tried<'a>(
     matrix::run(&bank, curriculum, entries, &record)
 }
 
-fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
+fn finish(matrix: &mut Matrix, entries: &[Entry], advice: &str) -> Result<()> {
     report(matrix, entries);
-    let advice = if check { "; `cargo course matrix` rewrites the answers" } else { "" };
     let problems = counted(matrix.problems.len(), "problem");
     ensure!(matrix.problems.is_empty(), "{problems}{advice}");
     Ok(())
@@ -143,8 +120,13 @@ pub(super) fn check(
     matrix.answers.retain(|file, _| {
         !elsewhere.iter().any(|entry| super::answers_file(entry, curriculum) == *file)
     });
+    compared(matrix, root, entries)
+}
+
+/// Compares the answers with the recorded ones, and returns a summary.
+fn compared(mut matrix: Matrix, root: &Path, entries: &[Entry]) -> Result<String> {
     matrix.problems.extend(data::stale(root, &matrix.answers));
-    finish(&mut matrix, entries, true)?;
+    finish(&mut matrix, entries, "; `cargo course matrix` rewrites the answers")?;
     let (wrong, right) = (matrix.rows.len(), matrix.alternates);
     Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
 }
@@ -161,15 +143,9 @@ pub(crate) fn verify_elsewhere(
     emulation: Emulation,
 ) -> Result<String> {
     let mut entries = super::load(root, curriculum)?;
-    entries.retain(|entry| {
-        curriculum.task(&entry.task).ok().and_then(Task::processor) == Some(processor)
-    });
-    let mut matrix = tried(root, curriculum, &entries, Some(emulation))?;
-    matrix.problems.extend(data::stale(root, &matrix.answers));
-    finish(&mut matrix, &entries, true)?;
-    let wrong = matrix.rows.len();
-    let right = matrix.alternates;
-    Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
+    entries.retain(|entry| is_for(processor, entry, curriculum));
+    let matrix = tried(root, curriculum, &entries, Some(emulation))?;
+    compared(matrix, root, &entries)
 }
 
 fn report(matrix: &mut Matrix, entries: &[Entry]) {

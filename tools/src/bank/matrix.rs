@@ -104,19 +104,10 @@ pub(super) fn run<'a>(
         match &entry.kind {
             _ if is_left_out(entry) => {}
             Kind::Wrong(wrong) => answers.push((entry, wrong, recorded)),
-            Kind::Alternate
-                if ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty() =>
-            {
-                matrix.alternates += 1;
-            }
-            Kind::Alternate => {
-                let red: Vec<&str> = ran.red().collect();
-                matrix.problems.push(format!(
-                    "{}: these tests refuse a correct body: {}",
-                    entry.path,
-                    red.join(", ")
-                ));
-            }
+            Kind::Alternate => match ran.refusal(entry) {
+                None => matrix.alternates += 1,
+                Some(problem) => matrix.problems.push(problem),
+            },
         }
     }
     for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| wrong.shows.is_none()) {
@@ -323,11 +314,7 @@ pub(super) fn try_one(
 ) -> Result<Vec<String>> {
     let ran = tests(&mut bank.tests(entry, place)?)?;
     let Kind::Wrong(wrong) = &entry.kind else {
-        let accepted = ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty();
-        let red: Vec<&str> = ran.red().collect();
-        let refused =
-            format!("{}: these tests refuse a correct body: {}", entry.path, red.join(", "));
-        return Ok(if accepted { Vec::new() } else { vec![refused] });
+        return Ok(ran.refusal(entry).into_iter().collect());
     };
     Ok(judge(entry, wrong, &ran, says))
 }
@@ -343,6 +330,14 @@ pub(crate) struct Ran {
 impl Ran {
     pub(crate) fn red(&self) -> impl Iterator<Item = &str> {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns a problem, unless the tests accept the correct body of `entry`.
+    fn refusal(&self, entry: &Entry) -> Option<String> {
+        let red: Vec<&str> = self.red().collect();
+        let accepted = self.ended && red.is_empty() && !self.report.passed.is_empty();
+        let tests = red.join(", ");
+        (!accepted).then(|| format!("{}: these tests refuse a correct body: {tests}", entry.path))
     }
 
     /// Returns whether the output of the failed test `test` contains the diagnosis of `wrong`.
