@@ -16,7 +16,10 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use self::{list::Mutant, plant::Planted};
+use self::{
+    list::Mutant,
+    plant::{mutant_at, planted},
+};
 use super::context::{Outcome, Verification, succeeds};
 use crate::{
     bank::matrix::{each, tests_within},
@@ -138,7 +141,7 @@ impl Copy<'_> {
         // One attempt isn't enough: the compiler checks lifetimes only once all types are right,
         // for example.
         for _ in 0..12 {
-            let mut files: BTreeMap<String, Planted> = BTreeMap::new();
+            let mut files: BTreeMap<String, String> = BTreeMap::new();
             let mut instead = proof::frame(&v.root, &v.curriculum)?;
             for file in generated(&v.root, &v.curriculum)? {
                 let path = format!("reference/{}", file.path);
@@ -149,9 +152,9 @@ impl Copy<'_> {
                         mutant.name.starts_with(&start) && !unviable.contains(number)
                     })
                     .collect();
-                let planted = Planted::new(&text, &of_file);
-                instead.insert(PathBuf::from(&path), planted.text.clone().into_bytes());
-                files.insert(file.path, planted);
+                let text = planted(&text, &of_file);
+                instead.insert(PathBuf::from(&path), text.clone().into_bytes());
+                files.insert(file.path, text);
             }
             let library = without_warnings(&v.root.join("reference/src/lib.rs"))?;
             instead.insert("reference/src/lib.rs".into(), library.into_bytes());
@@ -166,7 +169,7 @@ impl Copy<'_> {
     }
 
     /// Returns the numbers of the mutants in the copy that the compiler rejects.
-    fn refused(&self, files: &BTreeMap<String, Planted>) -> Result<BTreeSet<usize>> {
+    fn refused(&self, files: &BTreeMap<String, String>) -> Result<BTreeSet<usize>> {
         let mut command = cargo(&self.tree);
         command.args(["check", "--package", "tiny-llm-reference", "--all-features"]);
         command.args(["--message-format", "json"]);
@@ -183,7 +186,7 @@ impl Copy<'_> {
                 let path = span["file_name"].as_str().unwrap_or_default();
                 let file = files.get(path.strip_prefix("reference/").unwrap_or(path));
                 let line = span["line_start"].as_u64().and_then(|line| line.try_into().ok());
-                let mutant = file.zip(line).and_then(|(file, line)| file.mutant_at(line));
+                let mutant = file.zip(line).and_then(|(text, line)| mutant_at(text, line));
                 refused.extend(mutant.filter(|_| span["is_primary"] == true));
             }
         }
