@@ -35,11 +35,10 @@ pub(super) fn start(v: &Verification) -> Result<Outcome> {
         let note = format!("first start, with an existing build: {:.1} s; {again}", durations[0]);
         return Ok(Outcome::Passed(note));
     }
-    let promise =
-        |what: &str, found, promised| Promise { what: what.to_owned(), found, promised, unit: "s" };
-    let mut promises = vec![promise("cold start with the runner's build", durations[0], 90.0)];
+    let mut promises =
+        vec![Promise::new("cold start with the runner's build", durations[0], 90.0, "s")];
     let processor = processor.map(|time| time.as_secs_f64());
-    promises.extend(processor.map(|time| promise("processor time", time, 170.0)));
+    promises.extend(processor.map(|time| Promise::new("processor time", time, 170.0, "s")));
     Ok(promise::outcome(&promises, &again))
 }
 
@@ -62,11 +61,6 @@ pub(super) fn bench(v: &Verification) -> Result<Outcome> {
     let decoded = line.rsplit("it decoded ").next().and_then(|rest| rest.split(' ').next());
     let rate: f64 = decoded.and_then(|rate| rate.parse().ok()).context(line.to_owned())?;
     // The promise is a minimum rate, so it is a maximum for the time per token.
-    let token = Promise {
-        what: "time per token after a prompt of 64 tokens".to_owned(),
-        found: 1e3 / rate,
-        promised: 33.0,
-        unit: "ms",
-    };
+    let token = Promise::new("time per token after a prompt of 64 tokens", 1e3 / rate, 33.0, "ms");
     Ok(promise::outcome(&[token], ""))
 }

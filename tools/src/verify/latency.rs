@@ -1,15 +1,17 @@
-//! Measures how long the runner takes: its build, `cargo course` without arguments, and the time
-//! from a save to the verdict in `watch`. The results are reported but not asserted, because the
-//! machine may be busy.
+//! Measures how long a learner waits: on the first day, for the runner's build, for `cargo course`
+//! without arguments, and in `watch` from a save to the verdict. The results are reported but not
+//! asserted, because the machine may be busy.
 
 use std::{
     fs,
+    path::PathBuf,
     process::Command,
     sync::mpsc::Receiver,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
+use course::explain::counted;
 
 use super::{
     context::{Outcome, Verification},
@@ -19,6 +21,7 @@ use super::{
 };
 use crate::{
     process::{run_quietly, start_piped},
+    proof,
     source::function_body,
     stubs::generated,
 };
@@ -33,13 +36,55 @@ const SAVES: usize = 10;
 /// Timeout, longer than any build of one crate.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Measures a cold build of the runner, ten calls of it without arguments, and ten saves for each
-/// of [`TASKS`].
-pub(super) fn runner(v: &Verification) -> Result<Outcome> {
+/// Measures a cold build of the first day's tests, then the time from an edit in `src/` to the
+/// verdict.
+pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
+    let target = cold(v)?;
+    let day = v.curriculum.days().next().expect("a course has a day");
+    let arguments = format!("test --test {} --features {}", day.module(), day.feature);
+    let own_profile = proof::learners_profile(&v.root)?.display().to_string();
+
+    let mut build = v.cargo(&arguments);
+    build.args(["--no-run", "--config", &own_profile]).env("CARGO_TARGET_DIR", &target);
+    let built = run_quietly(&mut build)?;
+    if !built.status.success() {
+        return Ok(Outcome::Failed(built.tail(20)));
+    }
+
+    let path = v.tree.join(&day.tasks[0].file);
+    let text = fs::read_to_string(&path)?;
+    let mut edits = Vec::new();
+    for n in 0..5 {
+        write_if_changed(&path, format!("{text}\n// edit {n}\n").as_bytes())?;
+        let mut test = v.cargo(&arguments);
+        test.args(["task_1", "--config", &own_profile]).env("CARGO_TARGET_DIR", &target);
+        edits.push(run_quietly(&mut test)?.duration);
+    }
+    write_if_changed(&path, text.as_bytes())?;
+    fs::remove_dir_all(&target)?;
+
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let promises = [
+        Promise::new("cold build", built.duration.as_secs_f64(), 20.0, "s"),
+        Promise::new("edit to verdict", median(edits).as_secs_f64(), 1.0, "s"),
+    ];
+    let machine = format!("promised for two idle cores, measured on {}", counted(cores, "core"));
+    Ok(promise::outcome(&promises, &machine))
+}
+
+/// Removes the folder for cold builds, and returns its path.
+fn cold(v: &Verification) -> Result<PathBuf> {
     let target = v.root.join("target/verify/cold");
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
+    Ok(target)
+}
+
+/// Measures a cold build of the runner, ten calls of it without arguments, and ten saves for each
+/// of [`TASKS`].
+pub(super) fn runner(v: &Verification) -> Result<Outcome> {
+    let target = cold(v)?;
     let mut build = v.cargo("build --profile course --package course");
     let before = cpu::spent();
     let built = run_quietly(build.env("CARGO_TARGET_DIR", &target))?;
@@ -67,23 +112,18 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     }
     let watched = watched?;
 
-    let promise = |what: &str, found, promised, unit| Promise {
-        what: what.to_owned(),
-        found,
-        promised,
-        unit,
-    };
     let mut promises = vec![
-        promise("cold build", built.duration.as_secs_f64(), 40.0, "s"),
-        promise("list, without cargo", median(lists).as_secs_f64() * 1e3, 100.0, "ms"),
+        Promise::new("cold build", built.duration.as_secs_f64(), 40.0, "s"),
+        Promise::new("list, without cargo", median(lists).as_secs_f64() * 1e3, 100.0, "ms"),
     ];
-    let processor = processor.map(|time| time.as_secs_f64());
-    promises.extend(processor.map(|time| promise("the build's processor time", time, 75.0, "s")));
+    let seconds = processor.map(|time| time.as_secs_f64());
+    promises.extend(seconds.map(|s| Promise::new("the build's processor time", s, 75.0, "s")));
     for ((day, _), (time, _)) in TASKS.iter().zip(&watched) {
-        promises.push(promise(&format!("save to verdict {day}"), time.as_secs_f64(), 1.5, "s"));
+        let what = format!("save to verdict {day}");
+        promises.push(Promise::new(&what, time.as_secs_f64(), 1.5, "s"));
     }
     let memory = watched.iter().map(|(_, kib)| kib / 1024).max().unwrap_or(0);
-    promises.push(promise("memory of `watch`", memory as f64, 100.0, "MiB"));
+    promises.push(Promise::new("memory of `watch`", memory as f64, 100.0, "MiB"));
     Ok(promise::outcome(&promises, ""))
 }
 

@@ -22,7 +22,6 @@ mod arm;
 mod bare;
 mod book;
 mod browser;
-mod budget;
 mod changed;
 mod chip;
 mod cluster;

@@ -10,14 +10,18 @@ const MACHINE: f64 = 1.25;
 #[derive(Debug)]
 pub(super) struct Promise {
     /// What is measured, such as `list`.
-    pub(super) what: String,
-    pub(super) found: f64,
-    pub(super) promised: f64,
+    what: String,
+    found: f64,
+    promised: f64,
     /// Unit, such as `s`.
-    pub(super) unit: &'static str,
+    unit: &'static str,
 }
 
 impl Promise {
+    pub(super) fn new(what: &str, found: f64, promised: f64, unit: &'static str) -> Self {
+        Self { what: what.to_owned(), found, promised, unit }
+    }
+
     fn is_missed(&self) -> bool {
         self.found > self.promised * MACHINE
     }
@@ -47,7 +51,7 @@ mod tests {
     use super::*;
 
     fn of(found: f64) -> Promise {
-        Promise { what: "list".to_owned(), found, promised: 100.0, unit: "ms" }
+        Promise::new("list", found, 100.0, "ms")
     }
 
     #[test]

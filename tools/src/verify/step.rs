@@ -4,7 +4,7 @@ use anyhow::Result;
 
 pub(super) use super::context::{Load, Reads};
 use super::{
-    arm, bare, book, browser, budget, chip, cluster,
+    arm, bare, book, browser, chip, cluster,
     context::{Outcome, Size, Verification},
     engine, fetch, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, real, rust,
     server, targets, threads, tree, waiting, words,
@@ -267,7 +267,7 @@ pub(super) const STEPS: [Step; 49] = [
         (Full, Alone, 30),
         &["copy"],
         &[Package("tiny-llm"), HARNESS],
-        budget::first_day,
+        latency::first_day,
     ),
     step(
         "runner",
