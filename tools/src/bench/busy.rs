@@ -1,7 +1,6 @@
 //! `cargo course bench busy`: measures decoding while other programs keep cores busy.
 
 use std::{
-    fs,
     hint::spin_loop,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -12,7 +11,7 @@ use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 
 use super::{
-    commit, folders,
+    Model, Shape, commit, folders,
     peers::{self, Work},
     processor,
     week2::{
@@ -53,12 +52,15 @@ const NEW: usize = 128;
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let [folder, _] = folders(root, None)?;
     let reference = Engine::reference(root, &folder)?;
-    let written = folder.join("busy.gguf");
-    let model = options.model.as_ref().unwrap_or(&written);
-    if options.model.is_none() {
-        let path = written.to_string_lossy();
-        reference.run(&["synth", "--like", "smollm2-360m", "--type", "q4_0", "--out", &path])?;
-    }
+    let written;
+    let model = match &options.model {
+        Some(model) => model,
+        None => {
+            let shape = Shape { like: "smollm2-360m".to_owned(), file_type: "q4_0".to_owned() };
+            written = Model::write(&reference, &folder, &shape)?;
+            &written.0
+        }
+    };
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u16);
     let many = options.threads.unwrap_or(cores.max(2));
     let ours = |threads: u16| {
@@ -101,9 +103,6 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         row("  many / one thread", [ratio(0), ratio(1), ratio(2)]);
     }
     print!("\n{}", peers::check(&reference, &options.peers.peers, model, many)?);
-    if options.model.is_none() {
-        let _ = fs::remove_file(written);
-    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use crate::process::run_quietly;
+use week2::engine::Engine;
 
 mod busy;
 mod peers;
@@ -89,6 +90,41 @@ fn reasons<T>(all: &[Outcomes<'_, T>]) -> String {
         if rows.len() == all.len() { "every row".to_owned() } else { rows.join("; ") }
     };
     reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
+}
+
+/// A model's shape and a file type, such as `tinyllama-1.1b:q4_k_m`.
+#[derive(Debug, Clone)]
+struct Shape {
+    like: String,
+    file_type: String,
+}
+
+impl std::str::FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (like, file_type) = text.split_once(':').ok_or("expected MODEL:TYPE")?;
+        Ok(Self { like: like.to_owned(), file_type: file_type.to_owned() })
+    }
+}
+
+/// A temporary file with random weights of a shape.
+struct Model(PathBuf);
+
+impl Model {
+    fn write(engine: &Engine, folder: &Path, shape: &Shape) -> Result<Self> {
+        let path = folder.join(format!("{}-{}.gguf", shape.like, shape.file_type));
+        let _ = fs::remove_file(&path);
+        let out = path.to_string_lossy();
+        engine.run(&["synth", "--like", &shape.like, "--type", &shape.file_type, "--out", &out])?;
+        Ok(Self(path.clone()))
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Creates the folder for temporary files and the folder for the results.

@@ -15,11 +15,7 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    commit, folders, peers, processor,
-    week2::engine::Engine,
-    week3::shapes::{Model, Shape},
-};
+use super::{Model, Shape, commit, folders, peers, processor, week2::engine::Engine};
 use crate::progress::{self, Line};
 use load::{Load, Sizes};
 use run::{Measured, measure};

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    Outcome, commit, folders,
+    Model, Outcome, Shape, commit, folders,
     peers::{self, Peer, Work},
     processor,
 };
@@ -122,12 +122,21 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     }
     let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
 
-    let models = Models::write(&reference, &folder, options)?;
+    let model = |file_type: &str| {
+        println!(
+            "writing a model of {}'s shape with random weights in {file_type} ...",
+            options.like
+        );
+        let shape = Shape { like: options.like.clone(), file_type: file_type.to_owned() };
+        Model::write(&reference, &folder, &shape)
+    };
+    let (quantized, plain) = (model(&options.file_type)?, model("f16")?);
     let mut measuring = Measuring {
         reference,
         yours,
         options,
-        models,
+        quantized,
+        plain,
         threads: 1,
         line: Line::default(),
         held_back: String::new(),
@@ -156,7 +165,6 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         peers,
         held_back: measuring.held_back,
     };
-    drop(measuring.models);
 
     print!("{}", table::table(&report));
     let (json, svg) = (out.join("week2.json"), out.join("week2.svg"));
@@ -167,51 +175,12 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The temporary files that are measured.
-struct Models {
-    quantized: PathBuf,
-    plain: PathBuf,
-}
-
-impl Models {
-    fn write(reference: &Engine, folder: &Path, options: &Options) -> Result<Self> {
-        let models =
-            Self { quantized: folder.join("quantized.gguf"), plain: folder.join("f16.gguf") };
-        for (path, file_type) in
-            [(&models.quantized, options.file_type.as_str()), (&models.plain, "f16")]
-        {
-            let _ = fs::remove_file(path);
-            println!(
-                "writing a model of {}'s shape with random weights in {file_type} ...",
-                options.like
-            );
-            reference.run(&[
-                "synth",
-                "--like",
-                &options.like,
-                "--type",
-                file_type,
-                "--out",
-                &path.to_string_lossy(),
-            ])?;
-        }
-        Ok(models)
-    }
-}
-
-impl Drop for Models {
-    fn drop(&mut self) {
-        for path in [&self.quantized, &self.plain] {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
 struct Measuring<'a> {
     reference: Engine,
     yours: Option<Engine>,
     options: &'a Options,
-    models: Models,
+    quantized: Model,
+    plain: Model,
     threads: usize,
     line: Line,
     held_back: String,
@@ -230,8 +199,8 @@ impl Measuring<'_> {
 
     fn row(&mut self, name: &'static str, setup: Setup) -> Row {
         self.line.show(&format!("measuring: {name}"));
-        let model = if setup.quantized { &self.models.quantized } else { &self.models.plain };
-        let run = self.run(model, setup.arguments(self.options.threads));
+        let model = if setup.quantized { &self.quantized } else { &self.plain };
+        let run = self.run(&model.0, setup.arguments(self.options.threads));
         let measure = |engine: &Engine| match engine.measure_for(
             &run,
             f64::from(self.options.seconds),
@@ -250,7 +219,7 @@ impl Measuring<'_> {
 
     /// Measures the peers with the model, the threads and the sizes of the finished engine.
     fn peers(&mut self) -> Result<Vec<(&'static str, Measured)>> {
-        let (model, threads) = (&self.models.quantized, self.threads as u16);
+        let (model, threads) = (&self.quantized.0, self.threads as u16);
         let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);
         let peers = &self.options.peers.peers;
         self.line.show("measuring: the peers");

@@ -15,17 +15,17 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Outcome, commit, folders, peers, processor, week2::engine::Engine};
+use super::{Model, Outcome, Shape, commit, folders, peers, processor, week2::engine::Engine};
 use crate::progress::Line;
 use load::Way;
 use served::{Served, in_turns};
-use shapes::{Bench, Figure, Model, Shape};
+use shapes::{Bench, Figure};
 
 mod drafts;
 mod drawing;
 mod load;
 mod served;
-pub(super) mod shapes;
+mod shapes;
 mod table;
 
 /// What to measure, and where the results go.

@@ -2,16 +2,14 @@
 //! longest inter-token latency while a long prompt is admitted, pages compared with a contiguous
 //! cache, and a shared prompt.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::{
     super::{
+        Shape,
         peers::{self, Peer, Rates},
         week2::{engine::Engine, median},
     },
@@ -19,22 +17,6 @@ use super::{
     served::{Served, serve},
 };
 use crate::progress::Line;
-
-/// A model's shape and a file type, such as `tinyllama-1.1b:q4_k_m`.
-#[derive(Debug, Clone)]
-pub(in crate::bench) struct Shape {
-    pub(super) like: String,
-    pub(super) file_type: String,
-}
-
-impl std::str::FromStr for Shape {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (like, file_type) = text.split_once(':').ok_or("expected MODEL:TYPE")?;
-        Ok(Self { like: like.to_owned(), file_type: file_type.to_owned() })
-    }
-}
 
 /// Returns the shapes that `--full` measures.
 pub(super) fn all() -> Vec<Shape> {
@@ -244,24 +226,5 @@ impl Bench<'_> {
                 ),
             ),
         ])
-    }
-}
-
-/// A temporary file with random weights of a shape.
-pub(in crate::bench) struct Model(pub(in crate::bench) PathBuf);
-
-impl Model {
-    pub(in crate::bench) fn write(engine: &Engine, folder: &Path, shape: &Shape) -> Result<Self> {
-        let path = folder.join(format!("{}-{}.gguf", shape.like, shape.file_type));
-        let _ = fs::remove_file(&path);
-        let out = path.to_string_lossy();
-        engine.run(&["synth", "--like", &shape.like, "--type", &shape.file_type, "--out", &out])?;
-        Ok(Self(path.clone()))
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
     }
 }
