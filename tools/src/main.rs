@@ -11,8 +11,7 @@ use course::testing;
 use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
-    engine, environment, files, hint, libtest, process, processor, progress, source, stubs,
-    template,
+    environment, files, hint, libtest, process, processor, progress, source, stubs, template,
 };
 
 mod bank;

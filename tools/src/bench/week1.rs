@@ -8,14 +8,10 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use crate::{
-    engine::OURS,
-    process::{cargo, run_quietly, shown},
-    progress,
-};
+use super::{folders, machine, week2::engine::Engine};
 
 /// Maximum memory in addition to the weights: code, tokenizer, position tables, and the allocator's
 /// overhead.
@@ -26,29 +22,25 @@ const BESIDES_WEIGHTS: u64 = 128 << 20;
 /// # Errors
 /// If the engine fails, or holds the weights twice.
 pub(super) fn bench(root: &Path) -> Result<()> {
-    progress::build(root, "the reference engine", &OURS)?;
-    let folder = root.join("target/course-bench");
+    let [folder, _] = folders(root, None)?;
+    let engine = Engine::reference(root, &folder)?;
     let large = folder.join("smollm2-360m");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("{} cannot be created", folder.display()))?;
-    let result = measure_both(root, &large.to_string_lossy());
-    let _ = fs::remove_dir_all(&folder);
+    let _ = fs::remove_dir_all(&large);
+    let result = measure_both(&engine, &large.to_string_lossy());
+    let _ = fs::remove_dir_all(&large);
     result
 }
 
-fn measure_both(root: &Path, large: &str) -> Result<()> {
-    let embedded = measure(root, &["--prompt-tokens", "64", "-n", "32", "--repeat", "3"])?;
+fn measure_both(engine: &Engine, large: &str) -> Result<()> {
+    let measure = |arguments: &[&str]| -> Result<Value> {
+        engine.json(&[&["bench", "--json"], arguments].concat())
+    };
+    let embedded = measure(&["--prompt-tokens", "64", "-n", "32", "--repeat", "3"])?;
     println!("writing a Llama with 360 M random weights ...");
-    engine(root, &["synth", "--like", "smollm2-360m", "--out", large])?;
-    let llama = measure(root, &["--model", large, "--prompt-tokens", "8", "-n", "4"])?;
+    engine.run(&["synth", "--like", "smollm2-360m", "--out", large])?;
+    let llama = measure(&["--model", large, "--prompt-tokens", "8", "-n", "4"])?;
 
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!(
-        "\nWeek 1, release build, no KV cache, {cores} cores, {} {}:\n",
-        std::env::consts::OS,
-        std::env::consts::ARCH
-    );
+    println!("\nWeek 1, release build, no KV cache, {}:\n", machine());
     println!("{:<38} {:>16} {:>22}", "", "embedded model", "Llama, random weights");
     for (name, row) in ROWS {
         println!("{name:<38} {:>16} {:>22}", row(&embedded), row(&llama));
@@ -102,25 +94,6 @@ const ROWS: [Row; 9] = [
         r["memory_peak_bytes"].as_u64().map_or("not measured".into(), mib)
     }),
 ];
-
-fn measure(root: &Path, arguments: &[&str]) -> Result<Value> {
-    let text = engine(root, &[&["bench", "--json"], arguments].concat())?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with('{'))
-        .context("the engine printed no measurement")?;
-    serde_json::from_str(line).context("the engine's measurement is malformed")
-}
-
-fn engine(root: &Path, arguments: &[&str]) -> Result<String> {
-    let mut command = cargo(root);
-    command.args(["run", "--quiet"]).args(OURS).arg("--").args(arguments);
-    let finished = run_quietly(&mut command)?;
-    if !finished.status.success() {
-        bail!("`{}` failed: {}", shown(&command), finished.tail(5));
-    }
-    Ok(finished.text)
-}
 
 fn number(report: &Value, field: &str) -> u64 {
     report[field].as_u64().unwrap_or(0)

@@ -244,9 +244,7 @@ impl Measuring {
         // Use one thread, because more would gain little with such a small model.
         let mut arguments = vec!["score", "--json", "-j1", "--model", &file];
         arguments.extend(limit.as_deref());
-        let text = self.engine.run(&arguments)?;
-        serde_json::from_str(&text)
-            .with_context(|| format!("`score` printed unexpected output: {text}"))
+        self.engine.json(&arguments)
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
     client::ask,
     load::{Load, Sizes},
 };
+use crate::process::target;
 
 /// Time limit for a server to open its model.
 const START: Duration = Duration::from_secs(120);
@@ -34,10 +35,8 @@ impl Server {
         places: u16,
         sizes: &Sizes,
     ) -> Result<Self> {
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| root.join("target"), |folder| root.join(folder));
         let program = format!("tiny-llm-serve{}", std::env::consts::EXE_SUFFIX);
-        let mut command = Command::new(target.join("release").join(program));
+        let mut command = Command::new(target(root).join("release").join(program));
         // Pages for all slots, and as many again for remembered prompts.
         let pages = 2 * u32::from(places) * sizes.longest().div_ceil(32);
         command.arg("serve").arg("--model").arg(model).arg("--share-prefixes");

@@ -8,10 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    process::{run_quietly, shown},
+    process::{run_quietly, shown, target},
     progress,
 };
 
@@ -117,9 +117,7 @@ impl Engine {
 
     fn build(root: &Path, folder: &Path, what: &str, features: &str, name: &str) -> Result<Self> {
         progress::build(root, what, &[&BUILD[..], &[features]].concat())?;
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| root.join("target"), |folder| root.join(folder));
-        let built = target.join("release").join(format!("tiny-llm{EXE_SUFFIX}"));
+        let built = target(root).join("release").join(format!("tiny-llm{EXE_SUFFIX}"));
         let program = folder.join(format!("{name}{EXE_SUFFIX}"));
         fs::copy(&built, &program).with_context(|| {
             format!("{} cannot be copied to {}", built.display(), program.display())
@@ -136,6 +134,14 @@ impl Engine {
             bail!("`{}` failed: {}", shown(&command), finished.tail(3));
         }
         Ok(finished.output)
+    }
+
+    /// Runs the program with `arguments`, and parses the JSON object that is a line of its output.
+    pub(in crate::bench) fn json<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T> {
+        let printed = self.run(arguments)?;
+        let line = printed.lines().find(|line| line.starts_with('{'));
+        let line = line.context("the engine printed no measurement")?;
+        serde_json::from_str(line).context("the engine printed an unexpected measurement")
     }
 
     /// Runs the engine's `bench` with the parameters `run`, and returns its results.

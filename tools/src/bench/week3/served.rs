@@ -2,7 +2,7 @@
 
 use std::{path::Path, thread::sleep, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Outcome, week2::engine::Engine};
@@ -58,10 +58,7 @@ pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Resu
     let model = model.to_string_lossy();
     let always = ["simulate", "--real-only", "--json", "--model", &model];
     let words = always.into_iter().chain(arguments.iter().map(String::as_str));
-    let printed = engine.run(&words.collect::<Vec<_>>())?;
-    let line = printed.lines().find(|line| line.starts_with('{'));
-    let line = line.context("the engine printed no measurement")?;
-    serde_json::from_str(line).context("the engine printed an unexpected measurement")
+    engine.json(&words.collect::<Vec<_>>())
 }
 
 /// Serves a load `times` times on each engine, in turns. Keeps the run of each engine with the
