@@ -17,6 +17,7 @@ mod busy;
 mod peers;
 mod quality;
 mod serve;
+mod svg;
 mod week1;
 mod week2;
 mod week3;

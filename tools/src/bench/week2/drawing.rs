@@ -1,15 +1,12 @@
 //! Draws the results: the steps as bars, and the roofline. Text and lines have the colour of the
 //! page.
 
-use std::fmt::Write;
-
-use super::{Report, engine::Measured, table::rate};
-
-const WIDTH: f64 = 760.0;
-const BLUE: &str = "#4c8bf5";
-const ORANGE: &str = "#e8853a";
-const GREEN: &str = "#3fa66b";
-const GREY: &str = "#8a919b";
+use super::{
+    super::svg::{BLUE, GREEN, GREY, ORANGE, Svg, WIDTH},
+    Report,
+    engine::Measured,
+    table::rate,
+};
 
 /// Returns both drawings, one above the other, as an SVG file.
 pub(super) fn drawing(report: &Report) -> String {
@@ -17,51 +14,6 @@ pub(super) fn drawing(report: &Report) -> String {
     let end = bars(&mut svg, report);
     let end = roofline(&mut svg, report, end + 50.0);
     svg.finish(end + 10.0)
-}
-
-#[derive(Default)]
-struct Svg {
-    shapes: String,
-}
-
-impl Svg {
-    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
-        let text = text.replace('&', "&amp;").replace('<', "&lt;");
-        let _ = writeln!(
-            self.shapes,
-            r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#
-        );
-    }
-
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, dash: &str) {
-        let _ = writeln!(
-            self.shapes,
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="{dash}"/>"#,
-            from.0, from.1, to.0, to.1
-        );
-    }
-
-    fn bar(&mut self, (x, y): (f64, f64), width: f64, colour: &str) {
-        let _ = writeln!(
-            self.shapes,
-            r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="10" fill="{colour}"/>"#,
-            width.max(1.0)
-        );
-    }
-
-    fn dot(&mut self, (x, y): (f64, f64), colour: &str) {
-        let _ = writeln!(self.shapes, r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="{colour}"/>"#);
-    }
-
-    fn finish(self, height: f64) -> String {
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
-             width=\"{WIDTH}\" height=\"{height:.0}\" font-family=\"DejaVu Sans, sans-serif\" \
-             font-size=\"11\" fill=\"currentColor\">\n\
-             {}</svg>\n",
-            self.shapes
-        )
-    }
 }
 
 /// A logarithmic axis: maps values from `from` to `to` to positions from `start` to `end`.
