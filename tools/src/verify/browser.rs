@@ -2,9 +2,9 @@
 
 use std::{path::PathBuf, process::Command};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
-use super::context::{Outcome, Verification, succeeds};
+use super::context::{Outcome, Verification, passed, succeeds};
 use crate::{environment, process::run_quietly, processor::Compiler};
 
 /// Names of the browser's program.
@@ -24,10 +24,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let Some(program) = chromium() else {
         return Ok(Outcome::NotVerified(format!("missing: {}", PROGRAMS.join(" or "))));
     };
-    let mut pip = match v.python("") {
-        Ok(command) => command,
-        Err(outcome) => return Ok(outcome),
-    };
+    let mut pip = v.python()?;
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
     if let Err(error) = succeeds(pip.args(environment::extra(&v.root, "browser")?)) {
         return Ok(Outcome::NotVerified(format!("{error:#}")));
@@ -35,7 +32,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     v.cargo_succeeds("course book --build")?;
     v.cargo_succeeds("build --features serve,reference --bin tiny-llm-serve")?;
     let compiler = Compiler::find(WEB);
-    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there is no Python"))?;
+    let mut pytest = v.python()?;
     pytest
         .env("PYTHONPATH", v.tree.join("book/tests"))
         .env("CHROMIUM", program)
@@ -45,10 +42,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
         pytest.args(["-m", "not engine"]);
     }
     let finished = succeeds(&mut pytest)?;
-    let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
-    let closing = closing.context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
-    let closing = closing.trim_matches(['=', ' ']);
+    let closing = passed(&finished)?;
     if compiler.is_none() {
         let missing = Compiler::missing(WEB);
         return Ok(Outcome::NotVerified(format!(

@@ -2,12 +2,14 @@
 
 use std::{
     collections::BTreeSet,
+    error::Error,
+    fmt::{self, Display, Formatter},
     path::PathBuf,
     process::{Command, Stdio},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +128,18 @@ impl Outcome {
     }
 }
 
+/// Why this machine cannot run a step. A step that returns this error is not verified.
+#[derive(Debug)]
+pub(super) struct NotVerified(pub(super) String);
+
+impl Display for NotVerified {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for NotVerified {}
+
 /// The shared state of the steps.
 pub(super) struct Verification {
     pub(super) root: PathBuf,
@@ -160,17 +174,14 @@ impl Verification {
     /// Returns the Python environment's interpreter.
     ///
     /// # Errors
-    /// If there is none. The error is the reason.
-    pub(super) fn interpreter(&self) -> Result<PathBuf, String> {
-        if self.options.no_python {
-            return Err("--no-python".to_owned());
-        }
-        let venv = Venv::of(&self.root).map_err(|error| format!("{error:#}"))?;
-        if venv.is_current() {
-            Ok(venv.python)
-        } else {
-            Err("there is no Python environment; the step `python` says why".to_owned())
-        }
+    /// If there is none: [`NotVerified`].
+    pub(super) fn interpreter(&self) -> Result<PathBuf> {
+        let lacks = |reason: &str| NotVerified(reason.to_owned());
+        ensure!(!self.options.no_python, lacks("--no-python"));
+        let venv = Venv::of(&self.root).map_err(|error| lacks(&format!("{error:#}")))?;
+        let none = "there is no Python environment; the step `python` says why";
+        ensure!(venv.is_current(), lacks(none));
+        Ok(venv.python)
     }
 
     /// Returns the command `cargo ARGUMENTS` in the pristine copy, with the build folder that all
@@ -208,6 +219,17 @@ pub(super) fn succeeds(command: &mut Command) -> Result<Finished> {
         bail!("`{}` failed ({})", process::shown(command), finished.status);
     }
     Ok(finished)
+}
+
+/// Returns the line in which pytest says how many tests passed.
+///
+/// # Errors
+/// If no test passed, or one was skipped.
+pub(super) fn passed(pytest: &Finished) -> Result<&str> {
+    let closing = pytest.text.lines().rev().find(|line| line.contains(" passed"));
+    let closing = closing.context("pytest ran no test")?;
+    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
+    Ok(closing.trim_matches(['=', ' ']))
 }
 
 /// Formats a duration: `3.2 s`.

@@ -6,17 +6,14 @@ use std::{fs, path::PathBuf, process::Command};
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    context::{Outcome, Verification, succeeds},
+    context::{NotVerified, Outcome, Verification, succeeds},
     rust::count,
 };
 use crate::process::run_quietly;
 
 /// Builds the reference's tests with AddressSanitizer and runs them.
 pub(super) fn memory(v: &Verification) -> Result<Outcome> {
-    let host = match host_with_sanitizer()? {
-        Ok(host) => host,
-        Err(reason) => return Ok(Outcome::NotVerified(reason)),
-    };
+    let host = host_with_sanitizer()?;
     // Name the target, so that build scripts and macros are not instrumented.
     let mut test = v.cargo(
         "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference \
@@ -44,8 +41,8 @@ pub(super) fn rungs(text: &str) -> Result<&str> {
         .context("the kernels' tests did not say which rungs there are")
 }
 
-/// Returns this machine's target if the compiler has AddressSanitizer for it, or why not.
-fn host_with_sanitizer() -> Result<Result<String, String>> {
+/// Returns this machine's target, for which the compiler has AddressSanitizer.
+fn host_with_sanitizer() -> Result<String> {
     let mut rustc = Command::new("rustc");
     let version = run_quietly(rustc.arg("-vV"))?.output;
     let host = version
@@ -58,9 +55,7 @@ fn host_with_sanitizer() -> Result<Result<String, String>> {
     let there = fs::read_dir(&libraries).is_ok_and(|files| {
         files.flatten().any(|file| file.file_name().to_string_lossy().contains("rt.asan"))
     });
-    Ok(if there {
-        Ok(host.to_owned())
-    } else {
-        Err(format!("the compiler for {host} comes without AddressSanitizer"))
-    })
+    let lacks = || NotVerified(format!("the compiler for {host} comes without AddressSanitizer"));
+    ensure!(there, lacks());
+    Ok(host.to_owned())
 }

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::{
     context::{Outcome, Verification, succeeds},
@@ -34,15 +34,18 @@ pub(super) fn environment(v: &Verification) -> Result<Outcome> {
 }
 
 impl Verification {
-    /// Returns a Python command in a folder of the pristine copy, with the bridge that was built
-    /// for verification.
-    pub(super) fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
-        self.python_in(&self.tree.join(folder))
+    /// Returns a Python command in the pristine copy, with the bridge that was built for
+    /// verification.
+    ///
+    /// # Errors
+    /// If there is no Python: [`super::context::NotVerified`].
+    pub(super) fn python(&self) -> Result<Command> {
+        self.python_in(&self.tree)
     }
 
     /// Like [`Verification::python`], in any folder.
-    pub(super) fn python_in(&self, folder: &Path) -> std::result::Result<Command, Outcome> {
-        let mut command = Command::new(self.interpreter().map_err(Outcome::NotVerified)?);
+    fn python_in(&self, folder: &Path) -> Result<Command> {
+        let mut command = Command::new(self.interpreter()?);
         command.current_dir(folder).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
         command.env(STACK.0, STACK.1);
         // On two busy cores, two threads of PyTorch would wait for each other.
@@ -68,8 +71,7 @@ impl Verification {
                 fs::remove_dir_all(folder)?;
             }
         }
-        let python = || self.python("").map_err(|_| anyhow!("there is no Python"));
-        let mut maturin = python()?;
+        let mut maturin = self.python()?;
         maturin.args(["-m", "maturin", "build", "--out"]).arg(&wheels).args(options);
         succeeds(&mut maturin)?;
         let wheel = fs::read_dir(&wheels)?
@@ -77,7 +79,7 @@ impl Verification {
             .map(|entry| entry.path())
             .find(|path| path.extension().is_some_and(|end| end == "whl"));
         let wheel = wheel.context("maturin built no wheel")?;
-        let mut pip = python()?;
+        let mut pip = self.python()?;
         let quiet = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet"];
         pip.args(quiet).args(["--no-deps", "--target"]).arg(self.site()).arg(wheel);
         succeeds(&mut pip)?;
@@ -87,10 +89,7 @@ impl Verification {
 
 /// Computes every fixture again, and compares it with the committed one.
 pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
-    let mut command = match v.python_in(&v.root.join("python-ref")) {
-        Ok(command) => command,
-        Err(outcome) => return Ok(outcome),
-    };
+    let mut command = v.python_in(&v.root.join("python-ref"))?;
     succeeds(command.args(["-m", "oracle", "--check"]))?;
     Ok(Outcome::Passed(String::new()))
 }
@@ -98,9 +97,7 @@ pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
 /// Runs pytest through the bridge from the step `build`: the tests must pass on the reference, and
 /// the first day's must fail on the stubs.
 pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
-    if let Err(reason) = v.interpreter() {
-        return Ok(Outcome::NotVerified(reason));
-    }
+    v.interpreter()?;
     let package = v.site().join("tiny_llm");
     if package.exists() {
         fs::remove_dir_all(&package)?;
@@ -132,9 +129,7 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
 /// Builds the bridge as a release wheel with GPU kernels, as users do. Runs Clippy on the bridge's
 /// crates, and every test on the wheel.
 pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
-    if let Err(outcome) = v.python("") {
-        return Ok(outcome);
-    }
+    v.interpreter()?;
     let packages = BRIDGE.map(|name| format!("--package {name}")).join(" ");
     v.cargo_succeeds(&format!("clippy {packages} --all-targets -- -D warnings"))?;
     v.build_bridge(&["--release", "--features", "gpu"])?;
@@ -147,10 +142,7 @@ const TESTS: &str = "python-ref/tests";
 /// Runs pytest on the reference in the copy `tree`, on `files`, or on all tests if there are none.
 /// Checks that the first day's tests fail on the stubs. If `thorough`, includes slow tests.
 fn pytest(v: &Verification, tree: &Path, files: &[String], thorough: bool) -> Result<Outcome> {
-    let (mut stubs, mut pytest) = match (v.python_in(tree), v.python_in(tree)) {
-        (Ok(stubs), Ok(pytest)) => (stubs, pytest),
-        (Err(outcome), _) | (_, Err(outcome)) => return Ok(outcome),
-    };
+    let (mut stubs, mut pytest) = (v.python_in(tree)?, v.python_in(tree)?);
     stubs.args(["-m", "pytest", "--solution", "student", "--tb=line"]);
     stubs.arg(format!("{TESTS}/test_week1_day1.py"));
     pytest.args(["-m", "pytest", "--solution", "reference"]).args(files);
@@ -206,11 +198,7 @@ fn no_adapter<'a>(text: &'a str, lack: &str) -> Option<&'a str> {
 /// compares them with the committed ones.
 pub(super) fn models(v: &Verification) -> Result<Outcome> {
     for script in ["python-ref/train/evaluate.py", "book/figures/make.py"] {
-        let mut command = match v.python("") {
-            Ok(command) => command,
-            Err(outcome) => return Ok(outcome),
-        };
-        succeeds(command.args([script, "--check"]))?;
+        succeeds(v.python()?.args([script, "--check"]))?;
     }
     Ok(Outcome::Passed(String::new()))
 }

