@@ -3,9 +3,8 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,6 +14,7 @@ use super::{
     context::{Outcome, Verification, succeeds},
     replay,
     rust::BRIDGE,
+    server::Server,
 };
 use crate::{
     bank::Bodies,
@@ -158,25 +158,8 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let told = succeeds(&mut story)?.output;
     ensure!(told.split_whitespace().count() > 10, "the engine wrote {told:?}, expected a story");
 
-    let mut server = Command::new(program(v, SERVER)?);
-    forget_cargo(&mut server);
-    server.env(proof::STACK.0, proof::STACK.1);
-    server.args(["serve", "--port", "0", "--model", "models/tiny-story"]).current_dir(&v.proof);
-    let mut server = server.stderr(Stdio::piped()).stdout(Stdio::null()).spawn()?;
-    let errors = BufReader::new(server.stderr.take().context("it is piped")?);
-    let mut said = Vec::new();
-    let mut lines = errors.lines();
-    let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
-        let address = line.split_once("http://").map(|(_, address)| address.trim().to_owned());
-        said.push(line);
-        address
-    });
-    let answer = address
-        .with_context(|| format!("the server did not start:\n{}", said.join("\n")))
-        .and_then(|address| ask(&address));
-    let _ = server.kill();
-    let _ = server.wait();
-    let answer = answer?;
+    let server = Server::start(&program(v, SERVER)?, &v.proof)?;
+    let answer = ask(&server.address)?;
     let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
     ensure!(!text.is_empty(), "the server's answer has no text: {answer}");
     Ok(Outcome::Passed(format!(
@@ -189,7 +172,6 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
 /// Requests a chat completion over a plain socket, because the machine may have no HTTP client.
 fn ask(address: &str) -> Result<serde_json::Value> {
     use std::io::{Read, Write};
-    let address = address.trim_end_matches('/');
     let body =
         r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8}"#;
     let mut stream = std::net::TcpStream::connect(address).with_context(|| address.to_owned())?;

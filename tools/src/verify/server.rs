@@ -2,18 +2,21 @@
 //! `curl`, and with the `openai` package in Python.
 
 use std::{
-    io::{BufRead, BufReader, Read},
-    path::PathBuf,
+    io::{BufRead, BufReader},
+    path::Path,
     process::{Child, ChildStderr, Command, Stdio},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::{
     context::{Outcome, Verification, passed, succeeds},
     rust::count,
 };
-use crate::process::run_quietly;
+use crate::{
+    process::{forget_cargo, run_quietly},
+    proof::STACK,
+};
 
 /// Number of concurrent clients with `--full`.
 const CLIENTS: &str = "1000";
@@ -39,11 +42,11 @@ pub(super) fn server(v: &Verification) -> Result<Outcome> {
 }
 
 /// Tests the server with `curl`. If that was not possible, returns why.
-fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
+fn curl(v: &Verification, program: &Path) -> Result<Option<String>> {
     if run_quietly(Command::new("curl").arg("--version")).is_err() {
         return Ok(Some("missing: curl".to_owned()));
     }
-    let server = Server::start(v, program)?;
+    let server = Server::start(program, &v.tree)?;
     let body = r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4, "stream": true}"#;
     let mut asked = Command::new("curl");
     asked.args(["--silent", "--show-error", "--fail", "--no-buffer", "--max-time", "600"]);
@@ -59,7 +62,7 @@ fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
 }
 
 /// Tests the server with `openai`. If that was not possible, returns why.
-fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
+fn openai(v: &Verification, program: &Path) -> Result<Option<String>> {
     let mut probe = match v.python() {
         Ok(command) => command,
         Err(error) => return Ok(Some(format!("openai: {error}"))),
@@ -74,33 +77,31 @@ fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
 }
 
 /// A server with the embedded model. Dropping it kills the server.
-struct Server {
+pub(super) struct Server {
     child: Child,
-    address: String,
+    pub(super) address: String,
     _errors: BufReader<ChildStderr>,
 }
 
 impl Server {
-    fn start(v: &Verification, program: &PathBuf) -> Result<Self> {
+    /// Starts the server's program in `folder`, a copy of the repository.
+    pub(super) fn start(program: &Path, folder: &Path) -> Result<Self> {
         let mut command = Command::new(program);
-        command.args(["serve", "--port", "0", "--model"]).arg(v.tree.join("models/tiny-story"));
+        forget_cargo(&mut command);
+        command.args(["serve", "--port", "0", "--model", "models/tiny-story"]);
+        command.current_dir(folder).env(STACK.0, STACK.1).stdout(Stdio::null());
         let mut child =
             command.stderr(Stdio::piped()).spawn().context("the server cannot be started")?;
         let mut errors = BufReader::new(child.stderr.take().context("it is piped")?);
-        let mut line = String::new();
-        loop {
-            line.clear();
-            if errors.read_line(&mut line)? == 0 {
-                let mut rest = String::new();
-                errors.read_to_string(&mut rest)?;
-                child.wait()?;
-                anyhow::bail!("the server ended before it listened");
-            }
-            if let Some((_, address)) = line.split_once("http://") {
-                let address = address.trim_end().to_owned();
+        let mut said = String::new();
+        while errors.read_line(&mut said)? > 0 {
+            if let Some((_, address)) = said.split_once("http://") {
+                let address = address.trim_end().trim_end_matches('/').to_owned();
                 return Ok(Self { child, address, _errors: errors });
             }
         }
+        child.wait()?;
+        bail!("the server did not start:\n{said}")
     }
 }
 
