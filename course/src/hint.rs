@@ -1,12 +1,10 @@
 //! `cargo course hint`: shows a task's hints, one per call.
 //!
-//! Each day has a file, such as `course/hints/week1-day3.toml`. Each task has three hints, from a
-//! nudge to almost the solution:
+//! Each day has a file, such as `course/hints/week1-day3.toml`. Each task has three hints below its
+//! number, from a nudge to almost the solution:
 //!
 //! ```toml
-//! [[task]]
-//! number = 1
-//! hints = ["…", "…", "…"]
+//! 1 = ["…", "…", "…"]
 //! ```
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -24,13 +22,6 @@ use crate::{
 
 /// Folder of the hints, relative to the repository.
 pub const FOLDER: &str = "course/hints";
-
-/// The hints of one task.
-#[derive(Debug)]
-struct OfTask {
-    number: usize,
-    hints: Vec<String>,
-}
 
 /// Prints the task's next hint, or hint number `level`, and records that it was seen.
 ///
@@ -90,9 +81,7 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     let path = path_of(day);
     let problems = problems_of(root, day, Some(id.task));
     ensure!(problems.is_empty(), "{}", problems.join("; "));
-    let file = read(root, &path)?;
-    let of_task = file.into_iter().find(|task| task.number == id.task);
-    Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
+    read(root, &path)?.texts(&id.task.to_string())
 }
 
 /// Returns the problems with the hints, one line each. Every task of the course must have three
@@ -119,38 +108,32 @@ pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
 /// Returns the problems with the hints of `day`, or only with those of task number `only`.
 fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
     let path = path_of(day);
-    let file = match read(root, &path) {
+    let mut file = match read(root, &path) {
         Ok(file) => file,
         Err(error) => return vec![format!("{error:#}")],
     };
     let mut problems = Vec::new();
     for task in day.tasks.iter().filter(|task| only.is_none_or(|only| only == task.number)) {
-        let mut of_task = file.iter().filter(|of| of.number == task.number);
-        let Some(first) = of_task.next() else {
-            problems.push(format!("{path}: no task {}", task.number));
-            continue;
-        };
-        if of_task.next().is_some() {
-            problems.push(format!("{path}: task {} appears twice", task.number));
-        }
-        if first.hints.len() != usize::from(HINTS) {
-            problems.push(format!(
-                "{path}: task {}: found {}, expected {HINTS}",
-                task.number,
-                counted(first.hints.len(), "hint")
-            ));
-        }
-        for (level, _) in first.hints.iter().enumerate().filter(|(_, hint)| hint.trim().is_empty())
-        {
-            problems.push(format!("{path}: task {}: hint {} is empty", task.number, level + 1));
+        let place = format!("{path}: task {}", task.number);
+        match file.texts(&task.number.to_string()) {
+            Err(error) => problems.push(format!("{path}: task {error}")),
+            Ok(hints) if hints.is_empty() => {
+                problems.push(format!("{path}: no task {}", task.number));
+            }
+            Ok(hints) => {
+                if hints.len() != usize::from(HINTS) {
+                    let found = counted(hints.len(), "hint");
+                    problems.push(format!("{place}: found {found}, expected {HINTS}"));
+                }
+                let empty = (1..).zip(&hints).filter(|(_, hint)| hint.trim().is_empty());
+                problems.extend(empty.map(|(level, _)| format!("{place}: hint {level} is empty")));
+            }
         }
     }
-    let unknown = file.iter().filter(|task| {
-        only.is_none() && !day.tasks.iter().any(|known| known.number == task.number)
-    });
-    problems.extend(unknown.map(|task| {
+    let unknown = file.rest().filter(|_| only.is_none());
+    problems.extend(unknown.map(|name| {
         let tasks = counted(day.tasks.len(), "task");
-        format!("{path}: found task {}, but {} has {tasks}", task.number, day.feature)
+        format!("{path}: found task {name}, but {} has {tasks}", day.feature)
     }));
     problems
 }
@@ -159,21 +142,11 @@ fn path_of(day: &Day) -> String {
     format!("{FOLDER}/{}.toml", day.feature)
 }
 
-fn read(root: &Path, path: &str) -> Result<Vec<OfTask>> {
+/// Reads a file of hints. Its fields are the tasks' numbers.
+fn read(root: &Path, path: &str) -> Result<Fields> {
     let text =
         fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
-    let tasks = || -> Result<Vec<OfTask>> {
-        let (mut file, mut tasks) = (Fields::parse(&text)?, Vec::new());
-        let mut unknown = Vec::new();
-        for mut task in file.tables("task")? {
-            tasks.push(OfTask { number: task.number("number")?, hints: task.texts("hints")? });
-            unknown.extend(task.rest());
-        }
-        unknown.extend(file.rest());
-        ensure!(unknown.is_empty(), "unknown field {}", unknown.join(", "));
-        Ok(tasks)
-    };
-    tasks().with_context(|| format!("{path} is malformed"))
+    Fields::parse(&text).with_context(|| format!("{path} is malformed"))
 }
 
 #[cfg(test)]
@@ -181,15 +154,11 @@ mod tests {
     use super::*;
     use crate::testing::{curriculum, repository, write};
 
-    const DAY1: &str = "[[task]]\n\
-                        number = 1\n\
-                        hints = ['a', '''\n\
+    const DAY1: &str = "1 = ['a', '''\n\
                         b\n\
                         b''', 'c']\n\
-                        [[task]]\n\
-                        number = 2\n\
-                        hints = ['d', 'e', 'f']\n";
-    const DAY2: &str = "[[task]]\nnumber = 1\nhints = ['g', 'h', 'i']\n";
+                        2 = ['d', 'e', 'f']\n";
+    const DAY2: &str = "1 = ['g', 'h', 'i']\n";
 
     fn hinted() -> tempfile::TempDir {
         let root = repository();
@@ -225,10 +194,10 @@ mod tests {
     fn malformed_file_is_an_error_and_records_no_hint() {
         let (root, curriculum) = (hinted(), curriculum());
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
-        write(root.path(), "course/hints/week1-day1.toml", "[[task]]\nnumber = 1\nhints = ['a']\n");
+        write(root.path(), "course/hints/week1-day1.toml", "1 = ['a']\n");
         let error = next(root.path(), day, &id, None).unwrap_err().to_string();
         assert_eq!(error, "course/hints/week1-day1.toml: task 1: found 1 hint, expected 3");
-        write(root.path(), "course/hints/week1-day1.toml", "[[task]\n");
+        write(root.path(), "course/hints/week1-day1.toml", "[1\n");
         assert!(
             next(root.path(), day, &id, None)
                 .unwrap_err()
@@ -245,14 +214,14 @@ mod tests {
         for (from, to, problem) in [
             ("'c'", "' '", "course/hints/week1-day1.toml: task 1: hint 3 is empty"),
             (", 'f'", "", "course/hints/week1-day1.toml: task 2: found 2 hints, expected 3"),
-            ("number = 2", "number = 1", "course/hints/week1-day1.toml: no task 2"),
-            ("number = 2", "number = 1", "course/hints/week1-day1.toml: task 1 appears twice"),
+            ("2 =", "3 =", "course/hints/week1-day1.toml: no task 2"),
             (
-                "number = 2",
-                "number = 3",
+                "2 =",
+                "3 =",
                 "course/hints/week1-day1.toml: found task 3, but week1-day1 has 2 tasks",
             ),
-            ("hints", "tips", "course/hints/week1-day1.toml is malformed"),
+            ("2 =", "1 =", "course/hints/week1-day1.toml is malformed"),
+            ("['d', 'e', 'f']", "'d'", "course/hints/week1-day1.toml: task 2: found string"),
         ] {
             let root = hinted();
             write(root.path(), "course/hints/week1-day1.toml", &DAY1.replacen(from, to, 1));
