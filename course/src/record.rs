@@ -5,14 +5,14 @@
 //!   "format": 1,
 //!   "tasks": {
 //!     "week1-day1 task 1": {
+//!       "hints": 1,
 //!       "run": {
-//!         "verdict": "failed",
 //!         "at": "2026-03-09T07:05:00Z",
-//!         "milliseconds": 812,
+//!         "fingerprint": "fnv1a64:85944171f73967e8",
 //!         "first_failing": "task_1_softmax_normalises_each_row",
-//!         "fingerprint": "fnv1a64:85944171f73967e8"
-//!       },
-//!       "hints": 1
+//!         "milliseconds": 812,
+//!         "verdict": "failed"
+//!       }
 //!     }
 //!   }
 //! }
@@ -29,12 +29,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     curriculum::TaskId,
     files::{Recovery, write_atomically},
-    json::{self, Json},
+    json,
     test_run::Verdict,
 };
 
@@ -108,15 +108,14 @@ impl Run {
         })
     }
 
-    fn json(&self) -> Json {
-        let failing = self.first_failing.as_deref();
-        Json::object([
-            ("verdict", Json::text(self.verdict.name())),
-            ("at", Json::text(&self.at)),
-            ("milliseconds", Json::Number(self.milliseconds)),
-            ("first_failing", Json::optional(failing)),
-            ("fingerprint", Json::text(&self.fingerprint)),
-        ])
+    fn json(&self) -> Value {
+        json!({
+            "verdict": self.verdict.name(),
+            "at": self.at,
+            "milliseconds": self.milliseconds,
+            "first_failing": self.first_failing,
+            "fingerprint": self.fingerprint,
+        })
     }
 
     /// Formats the time since the run ended: `2 min ago`.
@@ -149,10 +148,8 @@ impl Entry {
         Ok(Self { run, hints })
     }
 
-    fn json(&self) -> Json {
-        let run = self.run.as_ref().map(|run| ("run".to_owned(), run.json()));
-        let hints = ("hints".to_owned(), Json::Number(self.hints.into()));
-        Json::Object(run.into_iter().chain([hints]).collect())
+    fn json(&self) -> Value {
+        json!({ "run": self.run.as_ref().map(Run::json), "hints": self.hints })
     }
 }
 
@@ -233,10 +230,10 @@ impl Record {
     }
 
     fn save(&self, root: &Path) -> Result<()> {
-        let tasks = self.tasks.iter().map(|(task, entry)| (task.clone(), entry.json()));
-        let format = ("format", Json::Number(FORMAT));
-        let text = Json::object([format, ("tasks", Json::Object(tasks.collect()))]).to_string();
-        write_atomically(&root.join(PATH), &(text + "\n"))
+        let tasks: Value =
+            self.tasks.iter().map(|(task, entry)| (task.clone(), entry.json())).collect();
+        let file = json!({ "format": FORMAT, "tasks": tasks });
+        write_atomically(&root.join(PATH), format!("{file:#}\n"))
     }
 }
 
@@ -279,7 +276,7 @@ mod tests {
         assert_eq!(entry, Entry { run: Some(run("2026-03-09T07:05:00Z")), hints: 2 });
         let text = fs::read_to_string(root.path().join(PATH)).unwrap();
         assert!(
-            text.contains("\n      \"run\": {\n        \"verdict\": \"does-not-compile\",\n"),
+            text.contains("\n      \"run\": {\n        \"at\": \"2026-03-09T07:05:00Z\",\n"),
             "{text}"
         );
         assert_eq!(kept(root.path()), [""; 0]);

@@ -47,69 +47,62 @@
 //!
 //! New fields may be added. A change of existing fields increases `format`.
 
+use serde_json::{Value, json};
+
 use crate::{
     curriculum::{Curriculum, Day, Week},
-    json::Json,
     record::Run,
     task_states::{Status, TaskStatus},
 };
 
 /// Formats the status as pretty-printed JSON.
 pub(super) fn text(curriculum: &Curriculum, status: &Status) -> String {
-    let next = status.current().map_or(Json::Null, |task| {
-        Json::object([("day", Json::text(&task.day.feature)), ("task", number(task.id.task))])
+    let weeks: Value = curriculum.weeks.iter().map(|week| of_week(week, status)).collect();
+    let next = status.current();
+    let status = json!({
+        "format": 1,
+        "weeks": weeks,
+        "next": next.map(|task| json!({ "day": task.day.feature, "task": task.id.task })),
     });
-    Json::object([
-        ("format", Json::Number(1)),
-        ("weeks", Json::List(curriculum.weeks.iter().map(|week| of_week(week, status)).collect())),
-        ("next", next),
-    ])
-    .to_string()
+    format!("{status:#}")
 }
 
-fn of_week(week: &Week, status: &Status) -> Json {
-    Json::object([
-        ("week", number(week.number)),
-        ("title", Json::text(&week.title)),
-        ("days", Json::List(week.days.iter().map(|day| of_day(day, status)).collect())),
-    ])
+fn of_week(week: &Week, status: &Status) -> Value {
+    let days: Value = week.days.iter().map(|day| of_day(day, status)).collect();
+    json!({ "week": week.number, "title": week.title, "days": days })
 }
 
-fn of_day(day: &Day, status: &Status) -> Json {
+fn of_day(day: &Day, status: &Status) -> Value {
     let tasks = status.tasks.iter().filter(|task| task.day.feature == day.feature);
-    Json::object([
-        ("day", Json::text(&day.feature)),
-        ("title", Json::text(&day.title)),
-        ("chapter", Json::text(&day.chapter)),
-        ("tasks", Json::List(tasks.map(of_task).collect())),
-    ])
+    json!({
+        "day": day.feature,
+        "title": day.title,
+        "chapter": day.chapter,
+        "tasks": tasks.map(of_task).collect::<Value>(),
+    })
 }
 
-fn of_task(status: &TaskStatus) -> Json {
+fn of_task(status: &TaskStatus) -> Value {
     let task = status.task;
-    Json::object([
-        ("task", number(task.number)),
-        ("title", Json::text(&task.title)),
-        ("file", Json::text(&task.file)),
-        ("functions", Json::List(task.functions.iter().map(Json::text).collect())),
-        ("state", Json::text(status.mark.words().replace(' ', "-"))),
-        ("reason", Json::optional(status.mark.reason())),
-        ("last_run", status.run.as_ref().map_or(Json::Null, of_run)),
-        ("hints", Json::Number(status.hints.into())),
-    ])
+    json!({
+        "task": task.number,
+        "title": task.title,
+        "file": task.file,
+        "functions": task.functions,
+        "state": status.mark.words().replace(' ', "-"),
+        "reason": status.mark.reason(),
+        "last_run": status.run.as_ref().map(of_run),
+        "hints": status.hints,
+    })
 }
 
-fn of_run(run: &Run) -> Json {
-    Json::object([
-        ("verdict", Json::text(run.verdict.name())),
-        ("at", Json::text(&run.at)),
-        ("milliseconds", Json::Number(run.milliseconds)),
-        ("first_failing", Json::optional(run.first_failing.as_deref())),
-    ])
-}
-
-fn number(number: usize) -> Json {
-    Json::Number(number as u64)
+fn of_run(run: &Run) -> Value {
+    json!({
+        "verdict": run.verdict.name(),
+        "at": run.at,
+        "milliseconds": run.milliseconds,
+        "first_failing": run.first_failing,
+    })
 }
 
 #[cfg(test)]
@@ -139,19 +132,19 @@ mod tests {
             );
             record.saw_hint(&id, 2);
         });
-        let json: serde_json::Value = serde_json::from_str(&text(
+        let json: Value = serde_json::from_str(&text(
             &curriculum,
             &Status::read(root.path(), &curriculum).unwrap(),
         ))
         .unwrap();
         assert_eq!(json["format"], 1);
-        assert_eq!(json["next"], serde_json::json!({"day": "week1-day1", "task": 1}));
+        assert_eq!(json["next"], json!({"day": "week1-day1", "task": 1}));
         let day = &json["weeks"][0]["days"][0];
         assert_eq!(
             (&day["day"], &day["chapter"]),
             (&"week1-day1".into(), &"book/src/week1/day1.md".into())
         );
-        let first = serde_json::json!({
+        let first = json!({
             "task": 1, "title": "One", "file": "src/week1/a.rs", "functions": ["one"],
             "state": "not-started", "reason": null, "last_run": null, "hints": 0,
         });
@@ -159,7 +152,7 @@ mod tests {
         let second = &day["tasks"][1];
         assert_eq!(
             (&second["last_run"]["verdict"], &second["last_run"]["first_failing"]),
-            (&"does-not-compile".into(), &serde_json::Value::Null)
+            (&"does-not-compile".into(), &Value::Null)
         );
         assert_eq!((&second["last_run"]["milliseconds"], &second["hints"]), (&5.into(), &2.into()));
     }

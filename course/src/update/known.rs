@@ -3,12 +3,9 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{
-    json::{self, Json},
-    source::normalise,
-};
+use crate::{json, source::normalise};
 
 /// Path of the record of the last update, relative to the repository.
 pub(super) const RECORD: &str = ".course/course.json";
@@ -43,9 +40,7 @@ impl Record {
     }
 
     pub(super) fn text(&self) -> String {
-        let files = self.files.iter().map(|(path, hash)| (path.clone(), Json::text(hash)));
-        let commit = ("commit", Json::optional(self.commit.as_deref()));
-        Json::object([commit, ("files", Json::Object(files.collect()))]).to_string()
+        format!("{:#}", json!({ "commit": self.commit, "files": self.files }))
     }
 }
 
