@@ -1,51 +1,7 @@
 //! `cargo course status --json`: the learner's progress as JSON, for other programs.
 //!
-//! ```json
-//! {
-//!   "format": 1,
-//!   "weeks": [
-//!     {
-//!       "week": 1,
-//!       "title": "From matmul to text",
-//!       "days": [
-//!         {
-//!           "day": "week1-day1",
-//!           "title": "Attention",
-//!           "chapter": "book/src/week1/day1.md",
-//!           "tasks": [
-//!             {
-//!               "task": 1,
-//!               "title": "Softmax and linear",
-//!               "file": "src/week1/attention/attention.rs",
-//!               "functions": ["softmax", "linear"],
-//!               "state": "not-verified",
-//!               "reason": "changed since the last run",
-//!               "last_run": {
-//!                 "verdict": "failed",
-//!                 "at": "2026-03-09T07:05:00Z",
-//!                 "milliseconds": 812,
-//!                 "first_failing": "task_1_softmax_normalises_each_row"
-//!               },
-//!               "hints": 1
-//!             }
-//!           ]
-//!         }
-//!       ]
-//!     }
-//!   ],
-//!   "next": { "day": "week1-day1", "task": 1 }
-//! }
-//! ```
-//!
-//! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed`,
-//!   `optional` (for another kind of processor) or `not-verified`. For `not-verified`, `reason`
-//!   says why. In all other states, `reason` is `null`.
-//! - `last_run`: `null` if there was no run. The run may have tested code that has changed since.
-//!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
-//!   name, or `null`.
-//! - `next`: `null` if every task has passed, is borrowed or is `optional`.
-//!
-//! New fields may be added. A change of existing fields increases `format`.
+//! `book/src/runner.md`, “For programs”, lists the fields. New fields may be added. A change of
+//! existing fields increases `format`.
 
 use serde_json::{Value, json};
 
