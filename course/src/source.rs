@@ -161,9 +161,11 @@ fn function_name(line: &str) -> Option<&str> {
 fn type_name(code: &str) -> Option<&str> {
     let mut rest = code.strip_prefix("unsafe ").unwrap_or(code).strip_prefix("impl")?;
     if rest.starts_with('<') {
-        let mut depth = 0;
+        let (mut depth, mut before) = (0, ' ');
         let end = rest.find(|c| {
-            depth += i32::from(c == '<') - i32::from(c == '>');
+            // The `>` of `->` closes nothing.
+            depth += i32::from(c == '<') - i32::from(c == '>' && before != '-');
+            before = c;
             depth == 0
         })?;
         rest = &rest[end + 1..];
@@ -193,7 +195,7 @@ pub fn plain(
     }
 }
 
-impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
+impl<'a, T: Into<u8>, F: Fn() -> T> fmt::Display for Shape<'a, F> {
     pub(crate) const fn method(&self) {
         // in method
     }

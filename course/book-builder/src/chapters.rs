@@ -1,6 +1,10 @@
 //! The chapters of the book, as files.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use pulldown_cmark::{Event, Tag};
@@ -19,28 +23,17 @@ pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<It
 /// that the summary lists come first, in the same order.
 pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
     let listed = listed(repository)?;
-    let mut found = Vec::new();
-    let mut open = vec![repository.join(SOURCES)];
-    while let Some(folder) = open.pop() {
-        for entry in
-            fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?
-        {
-            let path = entry?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md") {
-                found.push(relative(&path, repository));
-            }
-        }
-    }
+    let mut files = BTreeSet::new();
+    course::files::list(repository, Path::new(SOURCES), &mut files)?;
+    let is_chapter = |path: &&PathBuf| {
+        path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md")
+    };
+    let chapters = files.iter().filter(is_chapter).map(|path| course::files::slashed(path));
+    let mut found: Vec<String> = chapters.collect::<Result<_>>()?;
     found.sort_by_key(|chapter| {
         (listed.iter().position(|l| l == chapter).unwrap_or(usize::MAX), chapter.clone())
     });
     Ok(found)
-}
-
-fn relative(path: &Path, repository: &Path) -> String {
-    path.strip_prefix(repository).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
 /// Returns the chapters that SUMMARY.md lists.

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 
-use crate::markdown::{Problem, fences, line_of};
+use crate::markdown::{self, Problem};
 
 /// Folder of the modules, relative to the book's sources.
 const FOLDER: &str = "live";
@@ -29,29 +29,21 @@ pub(crate) fn expand(
     with_engine: bool,
     problems: &mut Vec<Problem>,
 ) -> String {
-    let fences = fences(text);
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let name = line.trim().strip_prefix("{{#live ").and_then(|rest| rest.strip_suffix("}}"));
-        let Some(name) = name.filter(|_| !fences.iter().any(|f| f.range.contains(&start))) else {
-            out.push_str(line);
-            continue;
-        };
+    let mut out = markdown::expand(text, problems, |directive, name| {
         let path = sources.join(FOLDER).join(name).with_extension("js");
-        let Ok(script) = fs::read_to_string(path) else {
-            let problem = format!("live: there is no {FOLDER}/{name}.js");
-            problems.push((line_of(text, start), problem));
-            continue;
+        let element = |script: String| {
+            if script.contains(ENGINE) && !with_engine {
+                return String::new();
+            }
+            let module = module(name, chapter);
+            format!("<div class=\"live\" data-live=\"{name}\"></div>\n\n{module}")
         };
-        if script.contains(ENGINE) && !with_engine {
-            continue;
-        }
-        out.push_str(&format!("<div class=\"live\" data-live=\"{name}\"></div>\n\n"));
-        out.push_str(&module(name, chapter));
-    }
+        (directive == "live").then(|| {
+            fs::read_to_string(path)
+                .map(element)
+                .map_err(|_| format!("live: there is no {FOLDER}/{name}.js"))
+        })
+    });
     if text.contains(QUESTION) {
         out.push_str("\n\n");
         out.push_str(&module("predict", chapter));

@@ -59,3 +59,31 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
     }
     fences
 }
+
+/// Replaces each line `{{#NAME ARGUMENT}}` outside code blocks with the text that `replacement`
+/// returns for the name and the argument. If it returns `None`, the line stays.
+pub(crate) fn expand(
+    text: &str,
+    problems: &mut Vec<Problem>,
+    replacement: impl Fn(&str, &str) -> Option<Result<String, String>>,
+) -> String {
+    let fences = fences(text);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let directive = line
+            .trim()
+            .strip_prefix("{{#")
+            .and_then(|rest| rest.strip_suffix("}}"))
+            .and_then(|rest| rest.split_once(' '))
+            .filter(|_| !fences.iter().any(|fence| fence.range.contains(&start)));
+        match directive.and_then(|(name, argument)| replacement(name, argument)) {
+            None => out.push_str(line),
+            Some(Ok(block)) => out.push_str(&block),
+            Some(Err(problem)) => problems.push((line_of(text, start), problem)),
+        }
+    }
+    out
+}

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     chapters::SOURCES,
-    markdown::{Problem, fences, line_of},
+    markdown::{self, Problem},
 };
 
 /// Folder of the known mistakes, one file per day, relative to the repository.
@@ -17,24 +17,10 @@ pub(crate) const FOLDER: &str = "tests/wrong";
 
 /// Replaces every `{{#mistakes WEEK}}` outside code blocks with the tables of that week.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
-    let fences = fences(text);
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let week =
-            line.trim().strip_prefix("{{#mistakes ").and_then(|rest| rest.strip_suffix("}}"));
-        let Some(week) = week.filter(|_| !fences.iter().any(|f| f.range.contains(&start))) else {
-            out.push_str(line);
-            continue;
-        };
-        match of_week(week, repository) {
-            Ok(tables) => out.push_str(&tables),
-            Err(problem) => problems.push((line_of(text, start), format!("mistakes: {problem}"))),
-        }
-    }
-    out
+    markdown::expand(text, problems, |directive, week| {
+        (directive == "mistakes")
+            .then(|| of_week(week, repository).map_err(|problem| format!("mistakes: {problem}")))
+    })
 }
 
 fn of_week(week: &str, repository: &Path) -> Result<String, String> {
