@@ -240,7 +240,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::write;
+    use crate::testing::{kept, write};
 
     fn id() -> TaskId {
         TaskId { feature: "week1-day1".into(), task: 1 }
@@ -256,16 +256,6 @@ mod tests {
         }
     }
 
-    fn kept(root: &Path) -> Vec<String> {
-        let Ok(folders) = fs::read_dir(root.join(".course/recovery")) else { return Vec::new() };
-        folders
-            .map(|folder| {
-                String::from_utf8_lossy(&fs::read(folder.unwrap().path().join(PATH)).unwrap())
-                    .into_owned()
-            })
-            .collect()
-    }
-
     #[test]
     fn reads_back_what_it_wrote() {
         let root = tempfile::tempdir().unwrap();
@@ -279,7 +269,7 @@ mod tests {
             text.contains("\n      \"run\": {\n        \"at\": \"2026-03-09T07:05:00Z\",\n"),
             "{text}"
         );
-        assert_eq!(kept(root.path()), [""; 0]);
+        assert_eq!(kept(root.path(), PATH), [""; 0]);
     }
 
     #[test]
@@ -303,7 +293,7 @@ mod tests {
             let root = tempfile::tempdir().unwrap();
             write(root.path(), PATH, &bad);
             assert_eq!(Record::load(root.path()), Record::default(), "{bad}");
-            assert_eq!(kept(root.path()), [bad]);
+            assert_eq!(kept(root.path(), PATH), [bad]);
             assert!(!root.path().join(PATH).exists(), "the next command prints no note");
         }
         let root = tempfile::tempdir().unwrap();

@@ -92,3 +92,22 @@ pub fn write(root: &Path, path: &str, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
+
+/// Returns the text of a file.
+pub fn text(root: &Path, path: &str) -> String {
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+/// Replaces the first `from` in a file with `to`.
+pub fn edit(root: &Path, path: &str, from: &str, to: &str) {
+    let old = text(root, path);
+    assert!(old.contains(from), "{old}");
+    write(root, path, &old.replacen(from, to, 1));
+}
+
+/// Returns the versions of a file that are kept in `.course/recovery`.
+pub fn kept(root: &Path, path: &str) -> Vec<String> {
+    let folders = fs::read_dir(root.join(".course/recovery")).into_iter().flatten();
+    let kept = folders.filter_map(|folder| fs::read(folder.unwrap().path().join(path)).ok());
+    kept.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+}

@@ -5,7 +5,7 @@ use crate::{
     marks::put_in,
     stubs,
     template::Template,
-    testing::{curriculum, repository, write},
+    testing::{self, curriculum, kept, repository, write},
 };
 
 /// A file of the reference: `one` calls `helper`, which calls `base`. `Two::two` calls only `base`.
@@ -60,13 +60,11 @@ fn of_day1(task: Option<usize>) -> Words {
 }
 
 fn text(root: &Path) -> String {
-    fs::read_to_string(root.join(PATH)).unwrap()
+    testing::text(root, PATH)
 }
 
 fn edit(root: &Path, from: &str, to: &str) {
-    let old = text(root);
-    assert!(old.contains(from), "{old}");
-    write(root, PATH, &old.replacen(from, to, 1));
+    testing::edit(root, PATH, from, to);
 }
 
 fn lend(root: &Path, task: Option<usize>) -> Result<()> {
@@ -203,10 +201,7 @@ fn returns_a_changed_body_only_with_force() {
         assert_eq!(text(root.path()), edited, "`stubs` also counts it as work");
         take(root.path(), None, true).unwrap();
         assert_eq!(text(root.path()), stub);
-        let recovery = fs::read_dir(root.path().join(".course/recovery")).unwrap();
-        let kept: Vec<String> = recovery
-            .map(|folder| fs::read_to_string(folder.unwrap().path().join(PATH)).unwrap())
-            .collect();
+        let kept = kept(root.path(), PATH);
         assert!(kept.contains(&edited), "{kept:?}");
     }
 }

@@ -158,8 +158,8 @@ read  book/src/week1/day1.md
 fn abort_fails_only_its_task() {
     let text = "running 2 tests\ntest parts::task_1_zeta ... ok\ntest parts::task_2_two ... \n\
                     error: test failed, to rerun pass `--test week1_day1`\n\nCaused by:\n  \
-                    process didn't exit successfully: `/x` (signal: 6, SIGABRT: process abort \
-                    signal)\n";
+                    process didn't exit successfully: `/a (b)/c task_2_` (signal: 6, SIGABRT: \
+                    process abort signal)\n";
     let expected = "\
 failed: week1-day1 task 2, Two (the test program stopped, 0.8 s)
 
@@ -169,6 +169,10 @@ the test program stopped here (signal: 6, SIGABRT: process abort signal)
 read  book/src/week1/day1.md
 ";
     assert_eq!(told(None, text), expected);
+    let failed = "memory allocation of 9 bytes failed\n";
+    let told =
+        told(None, &text.replacen("task_2_two ... \n", &format!("task_2_two ... \n{failed}"), 1));
+    assert!(told.contains(&format!("abort signal)\n{failed}")), "{told}");
 }
 
 #[test]

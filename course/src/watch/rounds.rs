@@ -202,11 +202,4 @@ mod tests {
         .concat();
         assert_eq!(seen, expected);
     }
-
-    #[test]
-    fn moving_to_the_next_task_cancels_the_run() {
-        let (_, seen) =
-            played(vec![|inputs, _| key(inputs, Key::Next), |inputs, _| key(inputs, Key::Quit)]);
-        assert_eq!(seen, [start(1, 1), Action::Cancel, start(2, 2), Action::Cancel]);
-    }
 }

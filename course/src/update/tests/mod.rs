@@ -13,7 +13,7 @@ use super::{
 use crate::{
     borrow, files,
     stubs::{self, Generated, is_generated},
-    testing::{A, CURRICULUM, curriculum, repository, write},
+    testing::{A, CURRICULUM, curriculum, edit, repository, text, write},
 };
 
 mod from_git;
@@ -50,16 +50,6 @@ fn snapshot(root: &Path) -> BTreeMap<String, String> {
         .iter()
         .map(|path| (path.to_str().unwrap().to_owned(), text(root, path.to_str().unwrap())))
         .collect()
-}
-
-fn text(root: &Path, path: &str) -> String {
-    fs::read_to_string(root.join(path)).unwrap()
-}
-
-fn edit(root: &Path, path: &str, from: &str, to: &str) {
-    let old = text(root, path);
-    assert!(old.contains(from), "{old}");
-    write(root, path, &old.replacen(from, to, 1));
 }
 
 fn run(learner: &TempDir, newer: &TempDir) -> Result<()> {
