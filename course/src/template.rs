@@ -185,55 +185,22 @@ impl Template {
         self.render(|_| false)
     }
 
-    /// Returns the reference's file with several bodies for each function of a task. At run time,
-    /// the function calls `crate::proof::body` with the task's `order`. The result selects the
-    /// stub, one of the function's `arms` (`17 => { … }`), or the reference's body.
-    pub fn render_proof(
-        &self,
-        order: impl Fn(&TaskId) -> usize,
-        arms: impl Fn(&str) -> Vec<String>,
-    ) -> String {
+    /// Returns the reference's file with several bodies for each function that has arms. For each
+    /// function of a task, `choice` returns a Rust expression and the arms (`17 => { … }`). The
+    /// expression's value selects an arm. Any other value selects the reference's body.
+    pub fn render_arms(&self, choice: impl Fn(&TaskId, &str) -> (String, Vec<String>)) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => text += line,
-                Piece::Region(Region { task, function: Some(function), body, .. }) => {
-                    text += &format!(
-                        "match crate::proof::body({}) {{\ncrate::proof::STUB => todo!(\"{}\"),\n",
-                        order(task),
-                        task.message(function)
-                    );
-                    text += &format!(
-                        "{}\n_ => {{\n{}\n}}\n}}",
-                        arms(function).join("\n"),
-                        body.join("\n")
-                    );
-                }
-                Piece::Region(helper) => text += &helper.body.join("\n"),
-            }
-            text.push('\n');
-        }
-        text
-    }
-
-    /// Returns the reference's file with several bodies for each function that has `arms`. The
-    /// number `chosen`, a Rust expression, selects one of the arms (`17 => { … }`). Any other
-    /// number selects the reference's body.
-    pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
-        let mut text = String::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Line(line) => text += line,
-                Piece::Region(region) => {
-                    let arms = region.function.as_deref().map(&arms).unwrap_or_default();
-                    let body = region.body.join("\n");
-                    if arms.is_empty() {
-                        text += &body;
-                    } else {
-                        text += &format!(
-                            "match {chosen} {{\n{}\n_ => {{\n{body}\n}}\n}}",
-                            arms.join("\n")
-                        );
+                Piece::Region(Region { task, function, body, .. }) => {
+                    let body = body.join("\n");
+                    match function.as_deref().map(|function| choice(task, function)) {
+                        Some((chosen, arms)) if !arms.is_empty() => {
+                            let arms = arms.join("\n");
+                            text += &format!("match {chosen} {{\n{arms}\n_ => {{\n{body}\n}}\n}}");
+                        }
+                        _ => text += &body,
                     }
                 }
             }

@@ -147,10 +147,10 @@ impl Failure {
 fn plant(v: &Verification, files: &[Generated], mistakes: &[Mistake]) -> Result<()> {
     let variants: Vec<Variant> = mistakes.iter().enumerate().map(Mistake::variant).collect();
     for file in files {
-        let text = file.template.render_arms(&chosen(), |function| {
+        let text = file.template.render_arms(|_, function| {
             let here =
                 |variant: &&Variant| variant.file == file.path && variant.function == function;
-            variants.iter().filter(here).map(Variant::arm).collect()
+            (chosen(), variants.iter().filter(here).map(Variant::arm).collect())
         });
         write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
     }

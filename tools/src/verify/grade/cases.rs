@@ -103,13 +103,11 @@ impl Maker<'_> {
         let most = bodies.values().map(Vec::len).max().unwrap_or(0);
         for mix in 0..most {
             cases.push(self.all(&format!("otherwise-{mix}"), 3, |file| {
-                file.template.render_arms("0", |function| {
-                    let of_file =
-                        |task: &str| file.stub.contains(&format!("todo!(\"{task}: {function}"));
-                    let all =
-                        bodies.iter().find(|((task, of), _)| *of == function && of_file(task));
-                    let chosen = all.map(|(_, all)| all[mix % all.len()]);
-                    chosen.map(|body| format!("0 => {{\n{body}\n}}")).into_iter().collect()
+                file.template.render_arms(|task, function| {
+                    let all = bodies.get(&(task.to_string(), function));
+                    let chosen = all.map(|all| all[mix % all.len()]);
+                    let arm = chosen.map(|body| format!("0 => {{\n{body}\n}}"));
+                    ("0".to_owned(), arm.into_iter().collect())
                 })
             }));
         }
