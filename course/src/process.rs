@@ -73,19 +73,32 @@ pub fn shown(command: &Command) -> String {
 /// # Errors
 /// If the command cannot be started.
 pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
-    let start = Instant::now();
-    let (mut child, lines) = start_tagged(command)?;
+    let begun = Instant::now();
+    let (mut child, lines) = start(command)?;
+    let (text, output) = texts(lines, |line| each(&line.text));
+    let status = child.wait().context("the exit status of a program cannot be read")?;
+    Ok(Finished { status, text, output, duration: begun.elapsed() })
+}
+
+/// Receives all lines of a program. Returns them as [`Finished::text`] and [`Finished::output`].
+pub(crate) fn texts(lines: Receiver<Line>, mut each: impl FnMut(&Line)) -> (String, String) {
     let (mut text, mut output) = (String::new(), String::new());
-    for Line { text: line, is_output } in lines {
+    for line in lines {
         each(&line);
-        let both: [Option<&mut String>; 2] = [Some(&mut text), is_output.then_some(&mut output)];
-        for text in both.into_iter().flatten() {
-            text.push_str(&line);
-            text.push('\n');
+        text += &format!("{}\n", line.text);
+        if line.is_output {
+            output += &format!("{}\n", line.text);
         }
     }
-    let status = child.wait().context("the exit status of a program cannot be read")?;
-    Ok(Finished { status, text, output, duration: start.elapsed() })
+    (text, output)
+}
+
+/// Returns the output of `cargo tree` with these options, or `None` if it fails. It fails if a
+/// library is not downloaded.
+pub(crate) fn tree(root: &Path, options: &str) -> Option<String> {
+    let mut tree = cargo(root);
+    tree.args(["tree", "--offline", "--prefix", "none"]).args(options.split_whitespace());
+    run_quietly(&mut tree).ok().filter(|tree| tree.status.success()).map(|tree| tree.text)
 }
 
 /// Like [`run`], but doesn't report the lines as they arrive.
@@ -110,19 +123,7 @@ pub struct Line {
 
 /// Starts a command. Returns the process and a channel that receives the lines of standard output
 /// and error. The channel closes when both streams are closed.
-pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
-    start(command, |line| line.text)
-}
-
-/// Like [`start_piped`], but distinguishes standard output and error.
-pub fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
-    start(command, |line| line)
-}
-
-fn start<T: Send + 'static>(
-    command: &mut Command,
-    of_line: fn(Line) -> T,
-) -> Result<(Child, Receiver<T>)> {
+pub fn start(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child =
         command.spawn().with_context(|| format!("`{}` cannot be started", shown(command)))?;
@@ -139,7 +140,7 @@ fn start<T: Send + 'static>(
             let mut line = Vec::new();
             while pipe.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
                 let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
-                if sender.send(of_line(Line { text, is_output })).is_err() {
+                if sender.send(Line { text, is_output }).is_err() {
                     break;
                 }
                 line.clear();

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     estimate,
-    process::{cargo, run_quietly, shown, start_piped},
+    process::{self, cargo, shown},
 };
 
 /// A build of one of the repository's programs.
@@ -51,13 +51,13 @@ impl<'a> Build<'a> {
         let start = Instant::now();
         let mut command: Command = cargo(root);
         command.arg("build").args(self.arguments);
-        let (mut child, lines) = start_piped(&mut command)?;
+        let (mut child, lines) = process::start(&mut command)?;
         let mut total = None;
         let (mut text, mut packages, mut now) = (Vec::new(), 0, String::from("starting"));
         let mut line = Line::default();
         loop {
             match lines.recv_timeout(Duration::from_millis(250)) {
-                Ok(output) => {
+                Ok(process::Line { text: output, .. }) => {
                     let mut words = output.split_whitespace();
                     match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
                         ("Compiling", name) => {
@@ -109,29 +109,10 @@ impl<'a> Build<'a> {
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     let chosen = |pair: &&[&str]| ["--features", "--package"].contains(&pair[0]);
     let features: Vec<&str> = arguments.windows(2).filter(chosen).flatten().copied().collect();
-    let mut command = cargo(root);
-    command
-        .args([
-            "tree",
-            "--offline",
-            "--edges",
-            "normal,build",
-            "--prefix",
-            "none",
-            "--format",
-            "{p}",
-        ])
-        .args(features);
-    match run_quietly(&mut command) {
-        Ok(tree) if tree.status.success() => tree
-            .text
-            .lines()
-            .map(|line| line.trim_end_matches(" (*)"))
-            .filter(|line| !line.is_empty())
-            .collect::<BTreeSet<_>>()
-            .len(),
-        _ => 0,
-    }
+    let options = format!("--edges normal,build --format {{p}} {}", features.join(" "));
+    let tree = process::tree(root, &options).unwrap_or_default();
+    let packages = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+    packages.filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
 }
 
 /// A status line on standard error.

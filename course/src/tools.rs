@@ -51,17 +51,12 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
 /// If the book builder does not build.
 pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     let mut arguments = arguments.to_vec();
-    if arguments.iter().any(|argument| argument == "--list-commands") {
-        return become_program(
-            root,
-            progress::Build::of("the book builder", &BOOK_BUILD),
-            &arguments,
-        );
-    }
-    match web_engine(root) {
-        Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
-        Err(why) => {
-            eprintln!("The book's pages show pictures instead of a running engine: {why:#}");
+    if !arguments.iter().any(|argument| argument == "--list-commands") {
+        match web_engine(root) {
+            Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
+            Err(why) => {
+                eprintln!("The book's pages show pictures instead of a running engine: {why:#}");
+            }
         }
     }
     become_program(root, progress::Build::of("the book builder", &BOOK_BUILD), &arguments)

@@ -67,18 +67,7 @@ pub(super) fn book_builder(root: &Path) -> Part {
     let found = if program.is_file() {
         Ok("built".to_owned())
     } else {
-        let mut tree = process::cargo(root);
-        tree.args([
-            "tree",
-            "--offline",
-            "--locked",
-            "--package",
-            "book-builder",
-            "--prefix",
-            "none",
-        ]);
-        let here = process::run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
-        Err(if here {
+        Err(if process::tree(root, "--locked --package book-builder").is_some() {
             "not built yet"
         } else {
             "not built yet, and its libraries are not downloaded"

@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use anyhow::{Context, Result};
 
 use super::part::{Part, first_line, version};
-use crate::process::{self, forget_cargo, run_quietly};
+use crate::process::{self, forget_cargo};
 
 /// Checks the compiler.
 pub(super) fn rust(root: &Path) -> Part {
@@ -103,20 +103,8 @@ pub(super) fn git() -> Part {
 
 /// Checks whether the engine's libraries are downloaded. If not, its first build needs the network.
 pub(super) fn libraries(root: &Path) -> Part {
-    let mut tree = process::cargo(root);
-    tree.args([
-        "tree",
-        "--offline",
-        "--locked",
-        "--package",
-        "tiny-llm",
-        "--features",
-        "cli,reference",
-        "--prefix",
-        "none",
-    ]);
-    let here = run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
-    let found = if here {
+    let tree = process::tree(root, "--locked --package tiny-llm --features cli,reference");
+    let found = if tree.is_some() {
         Ok("downloaded; from now on, only PyTorch and the book's first build need the network"
             .to_owned())
     } else {

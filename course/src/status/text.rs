@@ -77,7 +77,8 @@ pub(crate) fn next_after(status: &Status, day: &Day) -> String {
     step(status.after(day))
 }
 
-fn step(task: Option<&TaskStatus>) -> String {
+/// Describes this task, or says that no task is open.
+pub(crate) fn step(task: Option<&TaskStatus>) -> String {
     task.map_or(
         "Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n"
             .to_owned(),

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use super::event::Input;
 use crate::{
     explain,
-    process::{Finished, Line, start_tagged},
+    process::{self, Finished},
 };
 
 /// Runs commands, one at a time.
@@ -39,20 +39,16 @@ impl Runner {
         self.cancel();
         in_a_group(&mut command);
         let start = Instant::now();
-        let (child, lines) = start_tagged(&mut command)?;
+        let (child, lines) = process::start(&mut command)?;
         let child = Arc::new(Mutex::new(Some(child)));
         self.running = Some(Arc::clone(&child));
         let inputs = self.inputs.clone();
         thread::spawn(move || {
-            let (mut text, mut output) = (String::new(), String::new());
-            for Line { text: line, is_output } in lines {
-                if let Some(step) = explain::build_step(&line).filter(|_| !is_output) {
+            let (text, output) = process::texts(lines, |line| {
+                if let Some(step) = explain::build_step(&line.text).filter(|_| !line.is_output) {
                     let _ = inputs.send(Input::Step { run, step });
                 }
-                let both: [Option<&mut String>; 2] =
-                    [Some(&mut text), is_output.then_some(&mut output)];
-                both.into_iter().flatten().for_each(|text| *text += &format!("{line}\n"));
-            }
+            });
             // The process has closed its output. While the lock is held, no other thread can stop
             // it, and afterwards there is nothing to stop.
             let ended = child

@@ -23,7 +23,7 @@ use super::{
     data::{self, Answers},
     tree::{Bank, module},
 };
-use crate::{curriculum::Curriculum, grade::fresh, libtest::Report, process::start_piped};
+use crate::{curriculum::Curriculum, grade::fresh, libtest::Report, process};
 
 /// Time limit for the tests of one task with a wrong body, which may loop endlessly.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -360,12 +360,12 @@ pub(super) fn tests(command: &mut Command) -> Result<Ran> {
 /// If the program cannot be run, or ends without a report.
 pub(crate) fn tests_within(command: &mut Command, limit: Duration) -> Result<Ran> {
     let start = Instant::now();
-    let (mut child, lines) = start_piped(command)?;
+    let (mut child, lines) = process::start(command)?;
     let (mut text, mut ended) = (String::new(), true);
     loop {
         match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
             Ok(line) => {
-                text += &line;
+                text += &line.text;
                 text.push('\n');
             }
             Err(RecvTimeoutError::Disconnected) => break,

@@ -20,7 +20,7 @@ use super::{
     tree::write_if_changed,
 };
 use crate::{
-    process::{run_quietly, start_piped},
+    process::{self, Line, run_quietly},
     proof,
     source::function_body,
     stubs::generated,
@@ -157,7 +157,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
     };
     run_quietly(&mut as_learner(format!("course test {day}")))?;
 
-    let (mut child, lines) = start_piped(&mut as_learner(format!("course watch {day}")))?;
+    let (mut child, lines) = process::start(&mut as_learner(format!("course watch {day}")))?;
     let measure = || -> Result<(Duration, u64)> {
         until(&lines, &format!("save {}", SAVES + 1))?;
         let mut times = Vec::new();
@@ -179,10 +179,12 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
 }
 
 /// Waits for a line that equals `message`. (A panic prints its message as a line.)
-fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
+fn until(lines: &Receiver<Line>, message: &str) -> Result<()> {
     let start = Instant::now();
     let mut seen = String::new();
-    while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+    while let Ok(Line { text: line, .. }) =
+        lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed()))
+    {
         if line.trim() == message {
             return Ok(());
         }

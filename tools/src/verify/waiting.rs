@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use super::context::{Outcome, Verification};
-use crate::process::{run_quietly, shown, start_piped};
+use crate::process::{self, run_quietly, shown};
 
 /// Timeout, longer than any of these commands takes on a busy machine without waiting for a build.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -68,7 +68,7 @@ const BY_THEMSELVES: [&str; 2] = ["tiny-llm-fetch", "tiny-llm-bridge"];
 /// Returns how long the command took. Its result does not matter, because tests fail on stubs.
 fn answered(command: &mut Command) -> Result<Duration> {
     let start = Instant::now();
-    let (mut child, lines) = start_piped(command)?;
+    let (mut child, lines) = process::start(command)?;
     loop {
         match lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
             Ok(_) => {}
