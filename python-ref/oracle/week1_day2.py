@@ -135,19 +135,6 @@ def _polar(frequencies, n_positions):
     return {"cos": z.real, "sin": z.imag}
 
 
-def _with_complex_numbers(form):
-    """Returns a function that rotates in `form` by multiplying complex numbers."""
-
-    def rotate(x, cos, sin, offset):
-        half = x.shape[-1] // 2
-        pairs = x.unflatten(-1, (half, 2)) if form == "interleaved" else x.unflatten(-1, (2, half)).transpose(-1, -2)
-        turned = torch.view_as_complex(pairs.contiguous()) * torch.complex(cos, sin)[offset : offset + x.shape[-2]]
-        turned = torch.view_as_real(turned)
-        return turned.flatten(-2) if form == "interleaved" else turned.transpose(-1, -2).flatten(-2)
-
-    return rotate
-
-
 def _transformers(form):
     """Returns a function that rotates in `form` by transformers' `apply_rotary_pos_emb`: Llama's (half-split) or GLM's (interleaved)."""
     from transformers.models.glm.modeling_glm import apply_rotary_pos_emb as interleaved
@@ -209,10 +196,7 @@ def _forms(out):
                 outputs=lambda x, cos, sin: rotate(x, cos, sin, offset),
                 scalars={"offset": offset},
                 tolerance={"output": rounding(3, x)},
-                same={
-                    "complex numbers": lambda x, cos, sin: _with_complex_numbers(form)(x, cos, sin, offset),
-                    "transformers": lambda x, cos, sin: _transformers(form)(x, cos, sin, offset),
-                },
+                same={"transformers": lambda x, cos, sin: _transformers(form)(x, cos, sin, offset)},
                 wrong=_mistakes(form, offset, shape[-2]),
             )
 

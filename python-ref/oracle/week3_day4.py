@@ -1,7 +1,7 @@
 """Week 3, day 4: attention over pages.
 
 Expected values are PyTorch's attention over keys and values that are first gathered from the pool with a block table, which the
-engine must never do. A running softmax that goes page by page must agree.
+engine must never do.
 """
 
 import math
@@ -12,23 +12,6 @@ from oracle.fixtures import Random, relative_rounding, rounding
 from oracle.week2_day7 import attention, roundings
 
 TILE = 32
-
-
-def page_by_page(q, keys, values, visible, scale, cuts):
-    """Computes the result of `attention` for each query with a running maximum, over runs of positions that end at `cuts`."""
-    out = []
-    for query, (first, end) in zip(q, visible, strict=True):
-        maximum, total, result = -math.inf, 0.0, torch.zeros_like(values[0])
-        for start, stop in zip([0, *cuts], [*cuts, len(keys)], strict=True):
-            start, stop = max(start, first), min(stop, end)
-            if start >= stop:
-                continue
-            scores = keys[start:stop] @ query * scale
-            new = max(maximum, scores.max().item())
-            factor, weights = math.exp(maximum - new), torch.exp(scores - new)
-            total, result, maximum = total * factor + weights.sum(), result * factor + weights @ values[start:stop], new
-        out.append(result / total)
-    return torch.stack(out)
 
 
 def task_1(out):
@@ -51,13 +34,11 @@ def task_1(out):
             keys, values = keys.half().float(), values.half().float()
         scale = 1 / math.sqrt(d)
         each = [seen for seen in visible for _ in range(heads)]
-        cuts = torch.tensor(runs).cumsum(0).tolist()[:-1]
         out.case(
             f"task_1_read_run/{name}",
             why=why,
             inputs={"q": q, "keys": keys, "values": values},
             outputs=lambda q, keys, values, each=each, scale=scale: attention(q, keys, values, each, scale),
-            same={"page_by_page": lambda q, keys, values, each=each, scale=scale, cuts=cuts: page_by_page(q, keys, values, each, scale, cuts)},
             scalars={"heads": heads, "visible": visible, "runs": runs, "half": half, "scale": scale},
             tolerance={"output": rounding(roundings(q, keys, scale), values)},
             nan="−∞ − (−∞) is NaN: a reader that sees nothing of a tile takes nothing in." if name == "three_rows" else None,
@@ -96,15 +77,6 @@ def task_2(out):
                     answer.append(attention(row[h], k, v, [(0, position + 1)] * group, scale))
             return torch.stack(answer).reshape(len(rows), -1)
 
-        def walked(q, keys, values, tables=tables, rows=rows, scale=scale, page=page):
-            answer = []
-            for row, (s, position) in zip(q.reshape(-1, heads, group, d), rows, strict=True):
-                for h in range(heads):
-                    k, v = (x[tables[s], h].reshape(-1, d) for x in (keys, values))
-                    cuts = range(page, len(k), page)
-                    answer.append(page_by_page(row[h], k, v, [(0, position + 1)] * group, scale, list(cuts)))
-            return torch.stack(answer).reshape(len(rows), -1)
-
         # Each head reads a page once for all rows, up to the last position that any row sees.
         seen = {}
         for s, position in rows:
@@ -116,7 +88,6 @@ def task_2(out):
             why=why,
             inputs={"q": q, "keys": keys, "values": values},
             outputs=gathered,
-            same={"walked": walked},
             scalars={"tables": tables, "rows": rows, "part_len": part, "pages_read": len(seen), "positions_read": sum(seen.values()), "scale": scale},
             tolerance={"output": rounding(roundings(q.reshape(-1, d), keys.reshape(-1, d), scale), values.reshape(-1, d))},
         )
