@@ -1,12 +1,24 @@
 """Runs a model folder from Python, like the command line."""
 
+# mypy reads the signatures. It cannot check the bodies, because the models of the two solutions share no type.
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from os import PathLike
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ._bridge import kit
+from . import kit
 
+if TYPE_CHECKING:
+    from . import student
+    from ._types import Array, Ids
+    from .reference.week1.generate import FinishReason
 
 M = TypeVar("M")
 
@@ -14,15 +26,18 @@ M = TypeVar("M")
 class Generation(NamedTuple):
     """The result of a generation. `text` is None unless the prompt was a text."""
 
-    tokens: list
-    text: str
-    finish_reason: object
+    tokens: list[int]
+    text: str | None
+    finish_reason: FinishReason | student.week1.generate.FinishReason
 
 
 class Llm(Generic[M]):
     """A solution's model, from a folder or by name. Without a tokenizer in the folder, prompts must be token ids."""
 
-    def __init__(self, solution, folder):
+    model: M
+    tokenizer: kit.Tokenizer | None
+
+    def __init__(self, solution: ModuleType, folder: str | PathLike[str]) -> None:
         self._week1 = solution.week1
         folder = kit.locate(folder)
         self.model = solution.week1.weights.load_model(folder)
@@ -31,25 +46,25 @@ class Llm(Generic[M]):
     def __repr__(self):
         return f"Llm({self.model!r}, tokenizer={self.tokenizer!r})"
 
-    def logits(self, tokens):
+    def logits(self, tokens: Ids) -> Array:
         """Returns the logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
         tokens = np.asarray(tokens)
         return self.model.forward(tokens) if tokens.ndim != 1 else self.model.forward(tokens[None])[0]
 
     def generate(
         self,
-        prompt,
-        max_new_tokens=64,
+        prompt: str | Ids,
+        max_new_tokens: int = 64,
         *,
-        temperature=0.0,
-        top_k=0,
-        top_p=1.0,
-        min_p=0.0,
-        repetition_penalty=1.0,
-        seed=0,
-        stop_tokens=None,
-        on_text=None,
-    ):
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        repetition_penalty: float = 1.0,
+        seed: int = 0,
+        stop_tokens: Iterable[int] | None = None,
+        on_text: Callable[[str], object] | None = None,
+    ) -> Generation:
         """Continues `prompt`, a text or token ids. Decoding is greedy unless `temperature` is above 0.
 
         `stop_tokens` defaults to the checkpoint's tokens. If the prompt is a text, `on_text` receives each new piece of
