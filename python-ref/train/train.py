@@ -19,7 +19,6 @@ import torch.nn.functional as F
 import corpus
 from export import export
 from model import Config, Decoder
-from muon import Muon
 from tokenizer import train_tokenizer
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -133,7 +132,7 @@ def train(name, recipe, tokenizer, out, resume):
     matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "model.layers" in n]
     others = [p for n, p in model.named_parameters() if p.ndim != 2 or "model.layers" not in n]
     optimizers = [
-        Muon(matrices, lr=recipe["muon_lr"]),
+        torch.optim.Muon(matrices, lr=recipe["muon_lr"], weight_decay=0.01),
         torch.optim.AdamW(others, lr=recipe["adam_lr"], betas=(0.9, 0.98), weight_decay=0.0),
     ]
     _, questions, excluded = held_out()
