@@ -11,8 +11,9 @@ import os
 import random
 import re
 import subprocess
-import threading
 import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,12 +31,6 @@ PAGES = 112
 BATCH = 8
 
 
-class Load(NamedTuple):
-    """Requests sorted by arrival time, with the fields that `simulate --trace` reads."""
-
-    requests: list
-
-
 class Figures(NamedTuple):
     """Results of one run."""
 
@@ -46,7 +41,10 @@ class Figures(NamedTuple):
 
 
 def load(requests, beginnings, rate, new=16, seed=1):
-    """Returns requests that arrive as a Poisson process. Each prompt begins with one of `beginnings` shared texts."""
+    """Returns requests that arrive as a Poisson process, sorted by time, with the fields that `simulate --trace` reads.
+
+    Each prompt begins with one of `beginnings` shared texts.
+    """
     rng = random.Random(seed)
     lines = (ROOT / "models/eval/stories.jsonl").read_text(encoding="utf-8").splitlines()
     stories = [json.loads(line)["text"] for line in lines]
@@ -56,13 +54,13 @@ def load(requests, beginnings, rate, new=16, seed=1):
         own = stories[-1 - number % 20][: 20 + number % 17]
         found.append({"time": now, "prompt": f"{rng.choice(shared)} {number} {own}", "max_tokens": new})
         now += rng.expovariate(rate)
-    return Load(found)
+    return found
 
 
 def simulated(load, replicas, routing, cost, program):
     """Simulates `load` with the scheduler, pages and routing of real replicas, but without a model."""
     trace = Path(os.environ.get("TMPDIR", "/tmp")) / f"cluster-{os.getpid()}.jsonl"
-    trace.write_text("".join(json.dumps(request) + "\n" for request in load.requests))
+    trace.write_text("".join(json.dumps(request) + "\n" for request in load))
     command = [program, "simulate", "--json", "--trace", trace, "--model", MODEL] if cost is None else [program, "simulate", "--json", "--trace", trace, "--cost", cost]
     command += ["--replicas", replicas, "--routing", routing, "--pages", PAGES, "--share-prefixes", "--max-batch", BATCH, "-c", 512, "--gap", 3]
     try:
@@ -78,21 +76,21 @@ def homes(load, address):
     """Splits `load` by the running replica to which prefix routing sends each request if none is busy. Returns one load per replica."""
     names = sorted(set(re.findall(r'^tiny_llm_replica\{replica="(\w+)"', metrics(address), re.M)))
     at_home = {name: [] for name in names}
-    for request in load.requests:
+    for request in load:
         key = look(json.dumps(request).encode()).beginning
         at_home[max(names, key=lambda name: draw(key, name))].append(request)
-    return [Load(requests) for requests in at_home.values()]
+    return list(at_home.values())
 
 
 def simulated_homes(loads, cost, program):
     """Simulates one replica for each load. Returns the share of all prompt tokens that were found in the cache."""
-    all_figures = [simulated(load, 1, "round-robin", cost, program) for load in loads if load.requests]
+    all_figures = [simulated(load, 1, "round-robin", cost, program) for load in loads if load]
     return sum(one.hits * one.prompt_tokens for one in all_figures) / sum(one.prompt_tokens for one in all_figures)
 
 
 def beginnings(load):
     """Returns the number of different beginnings of the prompts in `load`."""
-    return len({request["prompt"][:BEGINNING] for request in load.requests})
+    return len({request["prompt"][:BEGINNING] for request in load})
 
 
 def cost(program):
@@ -109,11 +107,11 @@ def options(replicas, routing, cpus=1.0):
 
 def measured(load, address, at_most=None):
     """Sends each request at its time and measures the answers. With `at_most`, ignores the times and keeps that many requests open."""
-    start, lock, todo = time.monotonic(), threading.Lock(), list(load.requests)
-    firsts, tokens = [], [0]
+    start = time.monotonic()
     host, port = address.removeprefix("http://").split(":")
 
-    def one(request):
+    def first_token(request):
+        """Sends a request, reads its whole answer, and returns the seconds to the first token."""
         if at_most is None:
             time.sleep(max(0.0, start + request["time"] - time.monotonic()))
         asked = start + request["time"] if at_most is None else time.monotonic()
@@ -128,26 +126,13 @@ def measured(load, address, at_most=None):
                 assert b'"error"' not in line, line
                 times.append(time.monotonic())
         connection.close()
-        with lock:
-            firsts.append(times[0] - asked)
-            tokens[0] += request["max_tokens"]
+        return times[0] - asked
 
-    def work():
-        while True:
-            with lock:
-                if not todo:
-                    return
-                request = todo.pop(0)
-            one(request)
-
-    threads = [threading.Thread(target=work) for _ in range(at_most or len(todo))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(at_most or len(load)) as pool:
+        firsts = list(pool.map(first_token, load))
     seconds = time.monotonic() - start
-    found, asked = totals(address, len(load.requests))
-    return Figures(found / asked, int(asked), tokens[0] / seconds, (quantile(firsts, 0.5), quantile(firsts, 0.99)))
+    found, asked = totals(address, len(load))
+    return Figures(found / asked, int(asked), sum(request["max_tokens"] for request in load) / seconds, (quantile(firsts, 0.5), quantile(firsts, 0.99)))
 
 
 def totals(address, requests):
@@ -167,12 +152,8 @@ def totals(address, requests):
 
 def metrics(address):
     """Returns the text of all replicas' metrics, from the front at `address`."""
-    host, port = address.removeprefix("http://").split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=60)
-    connection.request("GET", "/metrics")
-    text = connection.getresponse().read().decode()
-    connection.close()
-    return text
+    with urllib.request.urlopen(f"{address}/metrics", timeout=60) as answer:
+        return answer.read().decode()
 
 
 def quantile(values, share):

@@ -6,7 +6,7 @@
 """
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,21 +68,7 @@ def together():
     """Returns a function that calls `call` with each of `things` on several threads, and returns the results in order."""
 
     def run(call, things, threads=16):
-        things, results, lock = list(enumerate(things)), {}, threading.Lock()
-
-        def work():
-            while True:
-                with lock:
-                    if not things:
-                        return
-                    number, thing = things.pop(0)
-                results[number] = call(thing)
-
-        workers = [threading.Thread(target=work) for _ in range(threads)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        return [results[number] for number in sorted(results)]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(call, things))
 
     return run

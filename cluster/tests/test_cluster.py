@@ -61,16 +61,10 @@ def replicas():
 def figures(address, name):
     """Returns the value of metric `name` for each replica that has reported it."""
     found = {}
-    _, text = post_nothing(address, "/metrics")
-    for line in text.decode().splitlines():
+    for line in compare.metrics(address).splitlines():
         if match := re.match(rf'{name}\{{replica="(\w+)"(,.*)?\}} (\S+)', line):
             found[match[1]] = found.get(match[1], 0) + float(match[3])
     return found
-
-
-def post_nothing(address, path):
-    with urllib.request.urlopen(address + path, timeout=60) as answer:
-        return answer.status, answer.read()
 
 
 def settled(address, name, total):
@@ -106,7 +100,7 @@ def test_interface_matches_the_server(served, alone):
 def test_replicas_map_the_file_and_run_on_two_nodes(served):
     address = served()
     settled(address, "tiny_llm_replica", 2)
-    found = re.findall(r'tiny_llm_replica\{.*node="(\w+)",pid="(\d+)"', post_nothing(address, "/metrics")[1].decode())
+    found = re.findall(r'tiny_llm_replica\{.*node="(\w+)",pid="(\d+)"', compare.metrics(address))
     assert len({node for node, _ in found}) == 2
     for _, pid in found:
         mapped = Path(f"/proc/{pid}/maps").read_text()
