@@ -5,15 +5,13 @@
 //!
 //! ```json
 //! {"seed": 7, "why": "two fully masked rows", "scalars": {"scale": 0.5},
-//!  "tolerance": {"output": 1.5e-6}, "relative": [], "derivation": "output: 8 roundings × 2^-24 × …",
-//!  "reveals": ["softmax-wrong-axis"]}
+//!  "tolerance": {"output": 1.5e-6}, "relative": [],
+//!  "derivation": "output: 8 roundings × 2^-24 × …"}
 //! ```
 //!
-//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes. The oracle
-//! has checked that their answers differ from the expected output by at least 20 tolerances. If
-//! present, `nan` explains a NaN on this input. If `nan_place` gives a range of elements in
-//! row-major order (`[start, end]`, with `end` excluded), the explanation is given only if exactly
-//! these elements are NaN.
+//! `relative` lists the outputs whose tolerance is relative. If present, `nan` explains a NaN on
+//! this input. If `nan_place` gives a range of elements in row-major order (`[start, end]`, with
+//! `end` excluded), the explanation is given only if exactly these elements are NaN.
 
 use std::sync::Arc;
 

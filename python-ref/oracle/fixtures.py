@@ -21,9 +21,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 MAX_BYTES = 300_000
 """Maximum size of a day's fixtures in bytes."""
 
-SEPARATION = 20
-"""A wrong answer must be at least this many tolerances away from the right one."""
-
 _DTYPES = {torch.float32: "F32", torch.int64: "I64"}
 
 
@@ -105,7 +102,7 @@ class Fixtures:
         self.seed = seed
         return Random(seed)
 
-    def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
+    def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
         seed       the seed of the inputs, by default that of the last `random`, or 0 if nothing was drawn. Failure messages print it
@@ -116,8 +113,6 @@ class Fixtures:
                    check that the tolerance is not too narrow.
         tolerance  output → `rounding(...)` or `relative_rounding(...)`. Any other output must be exact
         scalars    numbers, strings and lists for the test to read
-        wrong      id → a function like `outputs` with that mistake, or its result: it must be
-                   `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
         same       name → an independent implementation like `outputs`: it must agree to 1e-9. Not stored.
         nan        the likely cause of a NaN on this input, which a failure message prints. With `(text, 5, 10)`: only
                    if elements 5 to 9 in row-major order are NaN and no others
@@ -127,7 +122,7 @@ class Fixtures:
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
         inputs, outputs, tolerance = inputs or {}, outputs or {}, dict(tolerance or {})
-        wrong, same, similar = wrong or {}, same or {}, similar or {}
+        same, similar = same or {}, similar or {}
         where = f"{self.name}: {name}"
         golden = _call(outputs, inputs, torch.float64)
         for output, value in golden.items():
@@ -148,11 +143,6 @@ class Fixtures:
             for output, value in _call(function, inputs, torch.float64).items():
                 error = _distance(value, golden[output])
                 assert error <= 1e-9 * (1 + _size(golden[output])), f"{where}: {library} differs by {error:.2e} in {output}"
-        for mistake, function in wrong.items():
-            answer = _call(function, inputs, torch.float64)
-            far = {o: _distance(answer[o], golden[o], t.relative) for o, t in tolerance.items() if o in answer}
-            assert any(d > SEPARATION * tolerance[o].value for o, d in far.items()), f"{where}: hides {mistake}: {far}"
-
         for part, value in {**inputs, **golden}.items():
             if value.dtype != torch.int64:
                 value = value.to(torch.float32)
@@ -165,7 +155,6 @@ class Fixtures:
             "tolerance": {o: t.value for o, t in tolerance.items()},
             "relative": [o for o, t in tolerance.items() if t.relative],
             "derivation": "; ".join(f"{o}: {t.derivation}" for o, t in tolerance.items()),
-            "reveals": sorted(wrong),
         } | ({"nan": nan} if isinstance(nan, str) else {"nan": nan[0], "nan_place": nan[1:]} if nan else {})
 
     def to_bytes(self):

@@ -6,7 +6,6 @@ each with its reason.
 """
 
 import json
-import re
 import uuid
 
 from oracle.fixtures import Random

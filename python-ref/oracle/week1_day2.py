@@ -64,7 +64,6 @@ def _frequencies(out):
     for head_dim, base in [(8, 10_000.0), (6, 500_000.0), (64, 1_000_000.0)]:
         # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base. All other roundings are smaller.
         roundings = 4 + math.ceil(math.log(base))
-        halves = torch.arange(head_dim // 2, dtype=torch.float64)
         out.case(
             f"task_1_inverse_frequencies/{head_dim}",
             why=f"head size {head_dim}, base {base:.0f}",
@@ -72,12 +71,6 @@ def _frequencies(out):
             scalars={"head_dim": head_dim, "base": base},
             tolerance={"output": relative_rounding(roundings)},
             same={"by powers": lambda: torch.tensor([1 / base ** (2 * i / head_dim) for i in range(head_dim // 2)], dtype=torch.float64)},
-            wrong={
-                "rope-exponent-wrong (i/D)": lambda: base ** (-halves / head_dim),
-                "rope-exponent-wrong (sign lost)": lambda: base ** (2 * halves / head_dim),
-                "rope-exponent-wrong (4i/D)": lambda: base ** (-4 * halves / head_dim),
-                "rope-base-default": lambda: inverse_frequencies(head_dim, 10_000.0 if base != 10_000 else 500_000.0),
-            },
         )
 
 
@@ -92,22 +85,6 @@ def _tables(out):
             cos, sin = rope_tables(inverse_frequencies, n_positions)
             return {"cos": cos, "sin": sin}
 
-        def low_precision(dtype):
-            def wrong(inverse_frequencies):
-                positions = torch.arange(n_positions).to(dtype)
-                angles = (positions[:, None] * inverse_frequencies.to(dtype)).double()
-                return {"cos": angles.cos(), "sin": angles.sin()}
-
-            return wrong
-
-        def in_degrees(inverse_frequencies):
-            angles = torch.arange(n_positions, dtype=inverse_frequencies.dtype)[:, None] * inverse_frequencies % 360
-            return {"cos": angles.cos(), "sin": angles.sin()}
-
-        def shifted(inverse_frequencies):
-            cos, sin = rope_tables(inverse_frequencies, n_positions + 1)
-            return {"cos": cos[1:], "sin": sin[1:]}
-
         # The angle is rounded once in float32. Sine and cosine add their own unit, at magnitude 1.
         bound = rounding(2, max(1.0, (n_positions - 1) * frequencies.max().item()), factor=1)
         out.case(
@@ -119,13 +96,6 @@ def _tables(out):
             scalars={"n_positions": n_positions},
             tolerance={"cos": bound, "sin": bound},
             same={"e^(iφ)": lambda inverse_frequencies: _polar(inverse_frequencies, n_positions)},
-            wrong={
-                "rope-low-precision-angles (bf16)": low_precision(torch.bfloat16),
-                "rope-low-precision-angles (f16)": low_precision(torch.float16),
-                "rope-table-offset (starts at 1)": shifted,
-                **({"angles begin again at 360": in_degrees} if n_positions > 361 else {}),
-                "cos and sin exchanged": lambda inverse_frequencies: dict(zip(["sin", "cos"], rope_tables(inverse_frequencies, n_positions))),
-            },
         )
 
 
@@ -148,36 +118,6 @@ def _transformers(form):
     return rotate
 
 
-def _mistakes(form, offset, length):
-    """Returns common mistakes in `form`, as functions of x, cos, sin."""
-    right, other = (rope_interleaved, rope_half_split) if form == "interleaved" else (rope_half_split, rope_interleaved)
-
-    def restacked(x, cos, sin):
-        """Reads the pairs of one layout and writes them in the other."""
-        turned = right(x, cos, sin, offset)
-        if form == "interleaved":
-            return torch.cat([turned[..., 0::2], turned[..., 1::2]], dim=-1)
-        return torch.stack(turned.chunk(2, dim=-1), dim=-1).flatten(-2)
-
-    wrong = {
-        "rope-pairing-swapped": lambda x, cos, sin: other(x, cos, sin, offset),
-        "rope-halves-restacked": restacked,
-        "rope-direction-flipped": lambda x, cos, sin: right(x, cos, -sin, offset),
-        "cos and sin exchanged": lambda x, cos, sin: right(x, sin, cos, offset),
-        "nothing turned": lambda x, cos, sin: x,
-        "rope-table-offset (one late)": lambda x, cos, sin: right(x, cos.roll(-1, 0), sin.roll(-1, 0), offset),
-    }
-    if offset:
-        wrong["rope-table-offset (ignored)"] = lambda x, cos, sin: right(x, cos, sin, 0)
-        wrong["rope-table-offset ((offset + l) mod L)"] = lambda x, cos, sin: right(
-            x, cos[(offset + torch.arange(length)) % length], sin[(offset + torch.arange(length)) % length], 0
-        )
-        wrong["rope-table-offset (offset for all rows)"] = lambda x, cos, sin: right(
-            x, cos[offset].expand(length, -1), sin[offset].expand(length, -1), 0
-        )
-    return wrong
-
-
 def _forms(out):
     for task, form, rotate in [(2, "interleaved", rope_interleaved), (3, "half_split", rope_half_split)]:
         r = out.random(1200 + task)
@@ -197,7 +137,6 @@ def _forms(out):
                 scalars={"offset": offset},
                 tolerance={"output": rounding(3, x)},
                 same={"transformers": lambda x, cos, sin: _transformers(form)(x, cos, sin, offset)},
-                wrong=_mistakes(form, offset, shape[-2]),
             )
 
 
@@ -206,7 +145,7 @@ def _positions(out):
     cos, sin = (t.float() for t in rope_tables(inverse_frequencies(8, 100.0), 304))
     positions = torch.tensor([[0, 5, 2], [300, 1, 301]])
     x = r.normal(2, 3, 3, 8)
-    for form, other in [("interleaved", "half_split"), ("half_split", "interleaved")]:
+    for form in ("interleaved", "half_split"):
 
         def at(x, cos, sin, positions, form=form):
             return rope_at_positions(x, cos, sin, positions, form)
@@ -223,14 +162,6 @@ def _positions(out):
             outputs=at,
             tolerance={"output": rounding(3, x)},
             same={"row by row": one_by_one},
-            wrong={
-                "rope-pairing-swapped": lambda **i: at(**i, form=other),
-                "rope-direction-flipped": lambda sin, **i: at(sin=-sin, **i),
-                "batch-shared-position": lambda positions, **i: at(positions=positions[:1].expand(2, 3), **i),
-                "positions ignored": lambda positions, **i: at(positions=torch.arange(3).expand(2, 3), **i),
-                "first position plus l": lambda positions, **i: at(positions=positions[:, :1] + torch.arange(3), **i),
-                "rope-offsets-on-seq-axis": lambda x, cos, sin, positions: at(x.transpose(1, 2), cos, sin, positions).transpose(1, 2),
-            },
         )
 
 
@@ -253,10 +184,4 @@ def _permutation(out):
         outputs=lambda weight: half_split_to_interleaved(weight, 3),
         scalars={"n_heads": 3},
         same={"row by row": by_index},
-        wrong={
-            "rope-gguf-permute-missed": lambda weight: weight,
-            "rope-permute-k-with-n_heads": lambda weight: half_split_to_interleaved(weight, 6),
-            "whole matrix as one head": lambda weight: half_split_to_interleaved(weight, 1),
-            "interleaved to half-split": lambda weight: weight.reshape(3, 4, 2, 2).transpose(1, 2).reshape(24, 2),
-        },
     )

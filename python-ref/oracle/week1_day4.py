@@ -30,20 +30,7 @@ def _rms_norm(out):
     r = out.random(1401)
     weight = r.normal(8)
 
-    def case(name, why, x, eps=1e-6, only=None, nan=None):
-        mistakes = {
-            "eps missing": lambda x, weight: rms_norm(x, weight, 0.0),
-            "rmsnorm-wrong-axis": lambda x, weight: x / torch.sqrt((x * x).mean(-2, True) + eps) * weight,
-            "mean over everything": lambda x, weight: x / torch.sqrt((x * x).mean() + eps) * weight,
-            "rmsnorm-square-of-sum": lambda x, weight: x / torch.sqrt(x.sum(-1, True) ** 2 / 8 + eps) * weight,
-            "rmsnorm-square-of-sum (of the mean)": lambda x, weight: x / torch.sqrt(x.mean(-1, True) ** 2 + eps) * weight,
-            "rmsnorm-square-of-sum (no /n)": lambda x, weight: x / torch.sqrt((x * x).sum(-1, True) + eps) * weight,
-            "rmsnorm-as-layernorm": lambda x, weight: F.layer_norm(x, (8,), weight, eps=eps),
-            "rmsnorm-plus-one": lambda x, weight: rms_norm(x, 1 + weight, eps),
-            "weight ignored": lambda x, weight: rms_norm(x, torch.ones_like(weight), eps),
-            "not the root": lambda x, weight: x / ((x * x).mean(-1, True) + eps) * weight,
-            "root multiplied": lambda x, weight: x * torch.sqrt((x * x).mean(-1, True) + eps) * weight,
-        }
+    def case(name, why, x, eps=1e-6, nan=None):
         out.case(
             f"task_1_rms_norm/{name}",
             why=why,
@@ -57,7 +44,6 @@ def _rms_norm(out):
                 "Qwen3RMSNorm": lambda x, weight: _transformers("qwen3", weight, eps)(x),
                 "LlamaRMSNorm": lambda x, weight: _transformers("llama", weight, eps)(x),
             },
-            wrong={n: m for n, m in mistakes.items() if n == only or only is None and n != "eps missing"},
         )
 
     # For inputs around 4, an eps that is ten times too large disappears in rounding. `each_eps` tests eps.
@@ -71,7 +57,7 @@ def _rms_norm(out):
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset)
     x = r.normal(3, 8, std=4.0)
     x[1] = 0
-    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, only="eps missing", nan=("of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.", 8, 16))
+    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, nan=("of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.", 8, 16))
 
 
 def _each_eps(out, seed, weight, x):
@@ -80,9 +66,6 @@ def _each_eps(out, seed, weight, x):
 
     def table(norm):
         return lambda x, weight: torch.stack([norm(x, weight, eps) for eps in every])
-
-    def root_of(mean):
-        return table(lambda x, weight, eps: x / mean((x * x).mean(-1, True), eps) * weight)
 
     out.case(
         "task_1_rms_norm/each_eps",
@@ -93,15 +76,6 @@ def _each_eps(out, seed, weight, x):
         scalars={"eps": every},
         tolerance={"output": rounding(8 + 5, table(rms_norm)(x, weight))},
         same={"F.rms_norm": table(lambda x, weight, eps: F.rms_norm(x, (8,), weight, eps))},
-        wrong={
-            "rmsnorm-eps-outside-sqrt": root_of(lambda mean, eps: mean.sqrt() + eps),
-            "rmsnorm-eps-wrong-value (1e-6)": root_of(lambda mean, eps: (mean + 1e-6).sqrt()),
-            "rmsnorm-eps-wrong-value (1e-5)": root_of(lambda mean, eps: (mean + 1e-5).sqrt()),
-            "eps at least 1e-5": root_of(lambda mean, eps: (mean + max(eps, 1e-5)).sqrt()),
-            "eps at most 1e-5": root_of(lambda mean, eps: (mean + min(eps, 1e-5)).sqrt()),
-            "eps missing": root_of(lambda mean, eps: mean.sqrt()),
-            "max(mean, eps)": root_of(lambda mean, eps: mean.clamp(min=eps).sqrt()),
-        },
     )
 
 
@@ -116,19 +90,7 @@ def _transformers(family, weight, eps):
 
 def _silu(out):
     r = out.random(1402)
-    mistakes = {
-        "silu-rsqrt": lambda x: x * torch.rsqrt(1 + torch.exp(-x)),
-        "silu-cancellation": lambda x: torch.where(x < 0, x.float() * (1 - torch.sigmoid(x.float().abs())), silu(x).float()),
-        "mlp-wrong-activation": lambda x: F.gelu(x),
-        "mlp-wrong-activation (tanh form)": lambda x: F.gelu(x, approximate="tanh"),
-        "σ alone": lambda x: torch.sigmoid(x),
-        "ReLU": lambda x: torch.relu(x),
-        "σ(1.702·x)": lambda x: x * torch.sigmoid(1.702 * x),
-        "exponent's sign": lambda x: x / (1 + torch.exp(x)),
-        "no branch below 0": lambda x: x * torch.sigmoid(x.abs()),
-    }
-
-    def case(name, why, x, wrong):
+    def case(name, why, x):
         out.case(
             f"task_2_silu/{name}",
             why=why,
@@ -136,15 +98,13 @@ def _silu(out):
             outputs=silu,
             tolerance={"output": relative_rounding(6)},
             same={"F.silu": lambda x: F.silu(x)},
-            wrong={n: mistakes[n] for n in wrong},
         )
 
-    others = [n for n in mistakes if n != "silu-cancellation"]
-    case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
+    case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1))
     negative = r.uniform(24, low=-30.0, high=-8.0)
     negative[0] = -2.5  # for smaller x, GELU and others are indistinguishable from ReLU
     negative[1] = 2.5  # distinguishes x·σ(−x) from x·σ(−|x|)
-    case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
+    case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative)
     far_left = torch.tensor([-88.0, -88.5, -89.0, -90.0, -91.0, -92.0])
     out.case(
         "task_2_silu/far_left",
@@ -155,25 +115,16 @@ def _silu(out):
         # e^−92 is 1.1e-40, where f32 has steps of 1.4e-45. e^x, σ(x) and the product are each half a step off.
         tolerance={"output": Tolerance(1e-4, "three times half of 1.4e-45 against 1.1e-40, and a margin = 1e-4 of the value", relative=True)},
         same={"F.silu": lambda x: F.silu(x)},
-        wrong={"silu-early-zero": lambda x: x.float() / (1 + torch.exp(-x.float()))},
     )
     positive = r.uniform(24, low=1.0, high=12.0)
     positive[0] = -1  # distinguishes ReLU from x itself
-    case("positive", "x = −1, and x from 1 to 12, where SiLU comes close to x but is not x", positive, others)
+    case("positive", "x = −1, and x from 1 to 12, where SiLU comes close to x but is not x", positive)
 
 
 def _swiglu(out):
     r = out.random(1403)
     e, i = 10, 14
     weights = {"gate_proj": r.normal(i, e, std=0.5), "up_proj": r.normal(i, e, std=0.5), "down_proj": r.normal(e, i, std=0.4)}
-
-    def gated(activation=silu, swap=False, after=False):
-        def wrong(x, gate_proj, up_proj, down_proj):
-            gate, up = linear(x, gate_proj), linear(x, up_proj)
-            gate, up = (up, gate) if swap else (gate, up)
-            return linear(activation(gate * up) if after else activation(gate) * up, down_proj)
-
-        return wrong
 
     def library(x, **weights):
         from transformers import LlamaConfig
@@ -182,17 +133,6 @@ def _swiglu(out):
         mlp = LlamaMLP(LlamaConfig(hidden_size=x.shape[-1], intermediate_size=weights["up_proj"].shape[0], vocab_size=8, num_attention_heads=1)).double()
         mlp.load_state_dict({f"{n}.weight": w for n, w in weights.items()})
         return mlp(x)
-
-    wrong = {
-        "mlp-gate-up-swapped": gated(swap=True),
-        "mlp-wrong-activation": gated(F.gelu),
-        "mlp-wrong-activation (ReLU)": gated(F.relu),
-        "no activation": gated(lambda x: x),
-        "activation after the product": gated(after=True),
-        "up missing": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)), down_proj),
-        "silu on both": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)) * silu(linear(x, up_proj)), down_proj),
-        "gate + up": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)) + linear(x, up_proj), down_proj),
-    }
 
     def tolerance(x, gate_proj, up_proj, down_proj):
         # |SiLU(x)| is at most |x|, and its slope is at most 1.1.
@@ -211,7 +151,6 @@ def _swiglu(out):
             outputs=swiglu,
             tolerance=tolerance(x, **weights),
             same={"LlamaMLP": library},
-            wrong=wrong,
         )
     square = {n: r.normal(8, 8, std=0.5) for n in weights}
     x = r.normal(3, 8)
@@ -222,5 +161,4 @@ def _swiglu(out):
         outputs=swiglu,
         tolerance=tolerance(x, **square),
         same={"LlamaMLP": library},
-        wrong=wrong | {"linear-not-transposed": lambda x, **w: swiglu(x, **{n: v.T for n, v in w.items()})},
     )

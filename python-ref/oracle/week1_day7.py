@@ -1,7 +1,6 @@
 """Week 1, day 7: temperature, top-k, top-p, min-p, repetition penalty, SplitMix64, drawing, the order of all that.
 
-Each step is written from its definition and compared with the class of the same purpose in `transformers`. Wrong
-outputs are named after common mistakes.
+Each step is written from its definition and compared with the class of the same purpose in `transformers`.
 """
 
 import itertools
@@ -130,11 +129,6 @@ def temperature_cases(out):
         tolerance={"output": rounding(2, logits / 0.25)},
         scalars={"temperature": temperatures},
         same={"transformers": table(hugging_face(TemperatureLogitsWarper), temperatures)},
-        wrong={
-            "temperature-multiplies": table(lambda x, t: x * t, temperatures),
-            "temperature-on-probabilities": table(lambda x, t: x.softmax(-1) / t, temperatures),
-            "temperature-returns-probabilities": table(lambda x, t: (x / t).softmax(-1), temperatures),
-        },
     )
     temperatures = [0.0, 0.5]  # 0.5 distinguishes a function that ignores 0 from one that does nothing
     largest = torch.tensor([0.5, -2.0, 3.5, 0.0, 3.25, -0.75, 1.0, 3.5, OFF, 2.0, -4.0, 3.5])
@@ -145,13 +139,6 @@ def temperature_cases(out):
         inputs={"logits": largest},
         outputs=table(apply_temperature, temperatures),
         scalars={"temperature": temperatures},
-        wrong={
-            "temp0-division": table(lambda x, t: x / t, temperatures),
-            "temp0-clamped": table(lambda x, t: x / max(t, 1e-6), temperatures),
-            "temp0-keeps-ties": table(lambda x, t: x / t if t else torch.where(x == x.max(), x, OFF), temperatures),
-            "temp0-off": table(lambda x, t: x / t if t else x, temperatures),
-            "in-place": table(lambda x, t: x, temperatures),
-        },
     )
 
 
@@ -159,7 +146,6 @@ def top_k_cases(out):
     r = out.random(7002)
     logits = r.normal(12, std=2.0)
     ks = [0, 1, 2, 5, 11, 12]
-    ranks = torch.argsort
     out.case(
         "task_2_top_k/unsorted",
         why="twelve signed logits in no order; k is 0, 1, in between, V − 1 and V",
@@ -167,13 +153,6 @@ def top_k_cases(out):
         outputs=table(top_k, ks),
         scalars={"k": ks},
         same={"transformers": table(lambda x, k: hugging_face(TopKLogitsWarper)(x, k) if k else x, ks)},
-        wrong={
-            "topk-index-as-rank": table(lambda x, k: torch.where(ranks(x, descending=True) < (k or 99), x, OFF), ks),
-            "topk-smallest": table(lambda x, k: keep(x, x.argsort()[: k or 99]), ks),
-            "topk-by-magnitude": table(lambda x, k: keep(x, x.abs().argsort(descending=True)[: k or 99]), ks),
-            "topk-one-too-many": table(lambda x, k: top_k(x, k and k + 1), ks),
-            "topk-zero-is-none": table(lambda x, k: keep(x, descending(x)[:k]), ks),
-        },
     )
     tied = torch.tensor([0.5, 2.0, -1.25, -3.0, 2.0, 3.5, -0.75, 2.0, 1.0, -1.25, 3.0, 2.0])
     ks = [1, 2, 3, 4, 5, 6, 9]
@@ -184,36 +163,10 @@ def top_k_cases(out):
         inputs={"logits": tied},
         outputs=table(top_k, ks),
         scalars={"k": ks},
-        wrong={
-            "topk-keeps-ties": table(hugging_face(TopKLogitsWarper), ks),
-            "topk-equals-before-larger": table(lambda x, k: keep(x, (x >= x.sort(descending=True).values[k - 1]).nonzero().flatten()[:k]), ks),
-            "topk-last-of-equals": table(lambda x, k: keep(x, len(x) - 1 - descending(x.flip(0))[:k]), ks),
-        },
     )
 
 
-def cut(before):
-    """Returns a wrong top-p, which keeps tokens whose `before(probabilities, logits)`, in descending order, is below p."""
-
-    def step(logits, p):
-        order = descending(logits)
-        kept = before(logits.softmax(-1)[order], logits[order]) < p
-        return keep(logits, order[kept])
-
-    return step
-
-
 def top_p_cases(out):
-    wrong = {
-        "topp-drops-crossing": cut(lambda q, x: torch.where(torch.arange(len(q)) == 0, 0, q.cumsum(-1))),
-        "topp-tiny-masks-all": cut(lambda q, x: q.cumsum(-1)),
-        "topp-cumsum-of-logs": cut(lambda q, x: q.log().cumsum(-1)),
-        "topp-on-logits": cut(lambda q, x: x.cumsum(-1) - x),
-        "topp-ascending": lambda x, p: keep(x, x.argsort()[(x.softmax(-1).sort().values.cumsum(-1) - x.softmax(-1).sort().values) < p]),
-        "topp-unsorted-cumsum": lambda x, p: torch.where(x.softmax(-1).cumsum(-1) - x.softmax(-1) < p, x, OFF),
-        "topp-threshold": lambda x, p: torch.where(x.softmax(-1) >= p, x, OFF),
-        "topp-sorted-order-kept": lambda x, p: torch.where(torch.arange(len(x)) < torch.isfinite(top_p(x, p)).sum(), x, OFF),
-    }
     twelve = Random(7003).normal(12, std=2.0)
     masked = twelve.clone()
     masked[twelve.argmax()] = OFF
@@ -231,17 +184,10 @@ def top_p_cases(out):
             outputs=table(top_p, ps),
             scalars={"p": ps},
             same={"transformers": table(hugging_face(TopPLogitsWarper), ps)},
-            wrong={id: table(step, ps) for id, step in wrong.items()},
         )
 
 
 def min_p_cases(out):
-    wrong = {
-        "minp-absolute": lambda x, p: torch.where(x.softmax(-1) >= p, x, OFF),
-        "minp-on-logits": lambda x, p: torch.where(x >= p * x.max(), x, OFF),
-        "minp-inverted": lambda x, p: torch.where(x.softmax(-1) <= p * x.softmax(-1).max(), x, OFF),
-        "minp-of-the-mean": lambda x, p: torch.where(x.softmax(-1) >= p * x.softmax(-1).mean(), x, OFF),
-    }
     twelve = Random(7004).normal(12, std=2.0)
     twelve[9] = twelve.max()
     ps = [0.0, 0.05, 0.2, 0.4, 0.7, 1.0]
@@ -258,20 +204,10 @@ def min_p_cases(out):
             outputs=table(min_p, ps),
             scalars={"p": ps},
             same={"transformers": table(hugging_face(MinPLogitsWarper), ps)},
-            wrong={id: table(step, ps) for id, step in wrong.items()},
         )
 
 
 def penalty_cases(out):
-    def per_occurrence(logits, penalty, seen):
-        logits = logits.clone()
-        for token in seen.tolist():
-            logits[token] = logits[token] / penalty if logits[token] > 0 else logits[token] * penalty
-        return logits
-
-    def on_seen(change):
-        return lambda logits, penalty, seen: torch.where(torch.isin(torch.arange(len(logits)), seen), change(logits, penalty), logits)
-
     def hf(logits, penalty, seen):
         return RepetitionPenaltyLogitsProcessor(penalty)(seen[None], logits[None].clone())[0]
 
@@ -288,15 +224,6 @@ def penalty_cases(out):
         tolerance={"output": rounding(2, logits / 0.5)},
         scalars={"penalty": penalties},
         same={"transformers": table(hf, penalties)},
-        wrong={
-            "rep-penalty-sign": table(on_seen(lambda x, p: x / p), penalties),
-            "rep-penalty-swapped": table(on_seen(lambda x, p: torch.where(x > 0, x * p, x / p)), penalties),
-            "rep-penalty-subtracts": table(on_seen(lambda x, p: x - p), penalties),
-            "rep-penalty-per-occurrence": table(per_occurrence, penalties),
-            "rep-penalty-on-unseen": table(lambda x, p, seen: torch.where(x > 0, x / p, x * p), penalties),
-            "rep-penalty-threshold": table(on_seen(lambda x, p: torch.where(x > 1, x / p, x * p)), penalties),
-            "rep-penalty-last-token-only": table(lambda x, p, seen: repetition_penalty(x, seen[-1:], p), penalties),
-        },
     )
 
 

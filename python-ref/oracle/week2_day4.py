@@ -104,15 +104,15 @@ def importance(x):
     return np.abs(x) + np.sqrt((x * x).mean(-1, keepdims=True))
 
 
-def fit(x, w, q, clamp=True):
-    """Fits `scale · q − minimum` to each row of `x` by least squares with weights `w`. `clamp`: minimums are at least 0. `[n, N]` → `[n]`, `[n]`"""
+def fit(x, w, q):
+    """Fits `scale · q − minimum` to each row of `x` by least squares with weights `w`. Minimums are at least 0. `[n, N]` → `[n]`, `[n]`"""
     scale, minimum = np.zeros(len(x)), np.zeros(len(x))
     for i in range(len(x)):
         root = np.sqrt(w[i])
         a = np.stack((q[i] * root, -root), 1)
         if np.ptp(q[i]) > 0:
             scale[i], minimum[i] = np.linalg.lstsq(a, x[i] * root, rcond=None)[0]
-        if np.ptp(q[i]) == 0 or (clamp and minimum[i] < 0):
+        if np.ptp(q[i]) == 0 or minimum[i] < 0:
             minimum[i] = 0.0
             scale[i] = (w[i] * q[i] * x[i]).sum() / (w[i] * q[i] * q[i]).sum() if q[i].any() else 0.0
     return scale, minimum
@@ -158,20 +158,19 @@ def share(values, top):
     return d.astype(np.float16).astype(np.float64), np.clip(np.round(values / np.where(d > 0, d, 1)[:, None]), 0, top)
 
 
-def store_q4_k(x, rounded=True, **options):
-    """Returns `x [n, 256]` as it reads back from Q4_K. With `rounded`, which is right, codes are computed from the stored scales and minimums."""
+def store_q4_k(x):
+    """Returns `x [n, 256]` as it reads back from Q4_K. Codes are computed from the stored scales and minimums."""
     groups = x.reshape(-1, 32)
-    scale, minimum, _ = search(groups, 15, **options)
+    scale, minimum, _ = search(groups, 15)
     (d, scales), (dmin, minimums) = share(scale.reshape(-1, 8), 63), share(minimum.reshape(-1, 8), 63)
     stored, stored_minimum = (d[:, None] * scales).reshape(-1, 1), (dmin[:, None] * minimums).reshape(-1, 1)
-    by, less = (stored, stored_minimum) if rounded else (scale[:, None], minimum[:, None])
-    q = np.clip(np.round((groups + less) / np.where(by > 0, by, 1)), 0, 15)
+    q = np.clip(np.round((groups + stored_minimum) / np.where(stored > 0, stored, 1)), 0, 15)
     return (stored * q - stored_minimum).reshape(x.shape)
 
 
-def store_q6_k(x, per=16):
-    """Returns `x [n, 256]` as it reads back from Q6_K. `per` is the number of weights per scale: 32, a mistake, is one scale for two groups."""
-    scale = np.repeat(search_symmetric(x.reshape(-1, per), 32), per // 16).reshape(-1, 16)
+def store_q6_k(x):
+    """Returns `x [n, 256]` as it reads back from Q6_K."""
+    scale = search_symmetric(x.reshape(-1, 16), 32).reshape(-1, 16)
     d = -scale[np.arange(len(scale)), np.abs(scale).argmax(1)] / 128
     scales = np.clip(np.round(scale / np.where(d != 0, d, 1)[:, None]), -128, 127)
     stored = np.repeat(d.astype(np.float16).astype(np.float64)[:, None] * scales, 16, axis=1)
@@ -200,15 +199,12 @@ LLAMA_CPP = {
 """Relative errors of llama.cpp's own quantizers (`ggml_quantize_chunk`, without an importance matrix) on `samples`, recorded."""
 
 
-def errors(out, task, name, seed, store, wrong):
+def errors(out, task, name, seed, store):
     x = samples(Random(seed))
     kinds = list(x)
     recorded = torch.tensor([LLAMA_CPP[name][kind] for kind in kinds])
     ours = torch.tensor([relative_error(x[kind], store(x[kind])) for kind in kinds])
     assert (ours < 1.02 * recorded).all(), f"{name}: the search misses its goal: {ours} against {recorded}"
-    for mistake, function in wrong.items():
-        theirs = torch.tensor([relative_error(x[kind], function(x[kind])) for kind in kinds])
-        assert (theirs > 1.02 * recorded).any(), f"{name}: hides {mistake}: {theirs} against {recorded}"
     out.case(
         f"task_{task}_quantize/errors",
         seed=seed,
@@ -227,14 +223,11 @@ def reading_q4_k(out):
     r = out.random(2401)
     d, dmin, scales, minimums, codes = q4_k_parts(r, 3)
     packed = pack_q4_k(d, dmin, scales, minimums, codes)[:, 4:16]
-    # A mistake: takes the upper bits from the wrong place.
-    shifted = lambda x: np.concatenate((x[:, :4], x[:, 4:] & 15 | (np.roll(x, 4, axis=1)[:, 4:] >> 4) << 4), 1)  # noqa: E731
     out.case(
         "task_1_scales/distinct",
         why="eight scales and eight minimums, all different, some above 15",
         inputs={"packed": packed},
         outputs={"scales": torch.from_numpy(scales).float(), "minimums": torch.from_numpy(minimums).float()},
-        wrong={"q4k-scale-min": {"scales": torch.from_numpy(shifted(scales)).float(), "minimums": torch.from_numpy(shifted(minimums)).float()}},
     )
     whole = pack_q4_k(*q4_k_parts(r, 2, whole=True))
     random = r.integers(8, 144, high=256).numpy()
@@ -251,16 +244,12 @@ def reading_q4_k(out):
         ("model", model, "weights of the embedded model"),
     ):
         golden = decode(blocks, "Q4_K")
-        no_minimum = blocks.clone()
-        no_minimum[:, 2:4] = 0
-        halves_swapped = golden.reshape(-1, 4, 2, 32).flip(2).reshape(-1, 256)
         out.case(
             f"task_1_dequantize/{case}",
             why=why,
             inputs={"blocks": blocks},
             outputs={"weights": golden},
             tolerance={"weights": by_value()},
-            wrong={"min-missing": {"weights": decode(no_minimum, "Q4_K")}, "halves-swapped": {"weights": halves_swapped}},
         )
 
 
@@ -281,15 +270,12 @@ def reading_q6_k(out):
         ("model", model, "weights of the embedded model"),
     ):
         golden = decode(blocks, "Q6_K")
-        one_for_32 = blocks.clone()
-        one_for_32[:, 193:208:2] = one_for_32[:, 192:208:2]
         out.case(
             f"task_2_dequantize/{case}",
             why=why,
             inputs={"blocks": blocks},
             outputs={"weights": golden},
             tolerance={"weights": by_value()},
-            wrong={"q6k-one-scale-per-32": {"weights": decode(one_for_32, "Q6_K")}},
         )
 
 
@@ -303,7 +289,7 @@ def writing_q6_k(out):
         inputs={"x": x},
         outputs={"d": torch.from_numpy(d).float(), "scales": torch.from_numpy(scales).float(), "integers": torch.from_numpy(codes).float()},
     )
-    errors(out, 2, "Q6_K", 2430, store_q6_k, {"q6k-one-scale-per-32": lambda x: store_q6_k(x, per=32)})
+    errors(out, 2, "Q6_K", 2430, store_q6_k)
 
 
 # Tasks 3 and 4: the search, and Q4_K written
@@ -320,8 +306,6 @@ def fitting(out):
     q[8] = 0.0
     x[9] = (0.2 * q[9] + 0.7).astype(np.float32)  # the best minimum is −0.7
     scale, minimum = fit(x, w, q)
-    plain = fit(x, np.ones_like(x), q)
-    unclamped = fit(x, w, q, clamp=False)
     out.case(
         "task_3_fit/groups",
         why="codes and noise; in row 7 all codes are 15, in row 8 all are 0, in row 9 the best minimum would be negative",
@@ -330,10 +314,6 @@ def fitting(out):
         tolerance={
             "scale": Tolerance(2e-5, "sums of 32 products in float32, and a difference of products up to 30 times as large as itself"),
             "minimum": Tolerance(1e-4, "as the scale, times codes up to 15"),
-        },
-        wrong={
-            name: {"scale": torch.from_numpy(a), "minimum": torch.from_numpy(b)}
-            for name, (a, b) in {"fit-without-weights": plain, "min-negative": unclamped, "min-sign": (scale, -minimum)}.items()
         },
     )
 
@@ -353,7 +333,6 @@ def searching(out):
         q = np.clip(np.round((x + minimum[:, None]) / np.where(scale > 0, scale, 1)[:, None]), 0, top)
         return torch.from_numpy(np.sqrt((w * (scale[:, None] * q - minimum[:, None] - x) ** 2).sum(1) / w.sum(1)))
 
-    span, lowest = x.max(1).clip(min=0) - x.min(1).clip(max=0), x.min(1).clip(max=0)
     for top in (15, 3):
         scale, minimum, _ = search(x, top)
         golden = error(scale, minimum, top)
@@ -364,10 +343,6 @@ def searching(out):
             outputs={"error": golden},
             tolerance={"error": Tolerance(0.005, "of two trials that are as good to within rounding either may win; more than the oracle's error is a fault, less is not", relative=True)},
             scalars={"top": top},
-            wrong={
-                "end-to-end": {"error": error(span / top, -lowest, top)},
-                "one-trial": {"error": error(*search(x, top, trials=[0])[:2], top)},
-            },
         )
     exact_scale = np.array([0.25, 1.5, 0.0625, 3.0])
     exact_min = np.array([0.0, 6.0, 0.5, 45.0])
@@ -414,7 +389,7 @@ def writing_q4_k(out):
         outputs={"weights": torch.from_numpy(constant)},
         tolerance={"weights": Tolerance(5e-4, "d or dmin is rounded to half precision, 2^-11 of the value")},
     )
-    errors(out, 4, "Q4_K", 2430, store_q4_k, {"code-vs-stored-scale": lambda x: store_q4_k(x, rounded=False)})
+    errors(out, 4, "Q4_K", 2430, store_q4_k)
 
 
 # Task 5: what a converter decides
@@ -438,15 +413,11 @@ MORE_BITS = {
 def converting(out):
     for rows, n_heads in ((16, 2), (48, 3), (24, 1)):
         order = permuted(rows, n_heads)
-        back = np.argsort(order)
-        whole = permuted(rows, 1)
         out.case(
             f"task_5_permute/{n_heads}_heads",
             why=f"{rows} rows of {n_heads} heads",
-            outputs={"interleaved": torch.from_numpy(order).float(), "half_split": torch.from_numpy(back).float()},
+            outputs={"interleaved": torch.from_numpy(order).float(), "half_split": torch.from_numpy(np.argsort(order)).float()},
             scalars={"rows": rows, "n_heads": n_heads},
-            wrong={"rope-permutation-inverted": {"interleaved": torch.from_numpy(back).float()}}
-            | ({"permuted-across-heads": {"interleaved": torch.from_numpy(whole).float()}} if n_heads > 1 else {}),
         )
     layers = sorted(MORE_BITS)
     grid = torch.zeros(len(layers), max(layers))

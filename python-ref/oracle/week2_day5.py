@@ -1,7 +1,6 @@
 """Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations and for many.
 
-The `gguf` package (llama.cpp's own) decodes a row's bytes, and products are summed in float64. Mistakes are made in the bytes where
-that is possible, and decoded by the same package.
+The `gguf` package (llama.cpp's own) decodes a row's bytes, and products are summed in float64.
 """
 
 import numpy as np
@@ -45,40 +44,11 @@ def random_rows(r, name, rows, cols, byte=None):
     return blocks.reshape(rows, -1)
 
 
-def mistaken(rows, name, mistake):
-    """Returns the weights that a kernel with this mistake reads from `rows`."""
-    length, size = BLOCK[name]
-    blocks = rows.reshape(rows.shape[0], -1, size).clone()
-    if mistake == "min-missing":
-        blocks[:, :, 2:4] = 0
-    if mistake == "high-bit-missing":
-        blocks[:, :, 2:6] = 0
-    if mistake == "q6k-one-scale-per-32":
-        blocks[:, :, 193:208:2] = blocks[:, :, 192:208:2]
-    if mistake == "scale-of-the-first-block":
-        blocks[:, :, :2] = blocks[:, :1, :2]
-    weights = decode(blocks.reshape(rows.shape), name)
-    if mistake in ("offset-missing", "q8-as-u8"):
-        d = torch.from_numpy(blocks[:, :, :2].numpy().astype(np.uint8).view(np.float16).astype(np.float64))
-        if mistake == "offset-missing":
-            return weights + {"Q4_0": 8, "Q5_0": 16}[name] * d.repeat_interleave(length, dim=1)[:, :, 0]
-        return (d * blocks[:, :, 2:]).flatten(1)
-    if mistake == "nibble-order":
-        return weights.reshape(rows.shape[0], -1, 2, 16).transpose(2, 3).flatten(1)
-    if mistake == "superblock-partial":
-        weights = weights.reshape(rows.shape[0], -1, 2, 128).clone()
-        weights[:, :, 1] = 0
-        return weights.flatten(1)
-    return weights
-
-
-MISTAKES = {
-    "Q8_0": ["q8-as-u8", "scale-of-the-first-block"],
-    "Q4_0": ["offset-missing", "nibble-order", "scale-of-the-first-block"],
-    "Q5_0": ["offset-missing", "nibble-order", "high-bit-missing"],
-    "Q4_K": ["min-missing", "superblock-partial"],
-    "Q6_K": ["q6k-one-scale-per-32", "superblock-partial"],
-}
+def without_minimums(rows):
+    """Returns the weights of Q4_K `rows` if all minimums were 0."""
+    blocks = rows.reshape(rows.shape[0], -1, BLOCK["Q4_K"][1]).clone()
+    blocks[:, :, 2:4] = 0
+    return decode(blocks.reshape(rows.shape), "Q4_K")
 
 
 def bound(weights, rows, name, x=None):
@@ -87,8 +57,8 @@ def bound(weights, rows, name, x=None):
     if name in ("Q4_0", "Q5_0", "Q6_K"):
         size = size * 3
     if name == "Q4_K":
-        without_minimums = mistaken(rows, name, "min-missing")
-        size = without_minimums.abs() + (weights - without_minimums).abs()
+        plain = without_minimums(rows)
+        size = plain.abs() + (weights - plain).abs()
     if x is None:
         return rounding(8, size)
     return rounding(random_walk(weights.shape[-1]) + 8, (size * x.abs()).sum(-1))
@@ -106,7 +76,6 @@ def fused(out):
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
             tolerance={"weights": bound(weights, rows, name)},
-            wrong={m: {"weights": mistaken(rows, name, m)[0]} for m in MISTAKES[name]},
         )
         cols = 3 * length
         rows = random_rows(r, name, 4, cols)
@@ -118,28 +87,24 @@ def fused(out):
             inputs={"rows": rows, "x": x},
             outputs={"products": weights @ x.double()},
             tolerance={"products": bound(weights, rows, name, x)},
-            wrong={m: {"products": mistaken(rows, name, m) @ x.double()} for m in MISTAKES[name]},
         )
 
 
 # Activations as integers
 
 
-def quantized(x, per_scale=SUPER_BLOCK, mistake=None):
+def quantized(x, per_scale=SUPER_BLOCK):
     """Quantizes `x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`. `per_scale` activations share a scale."""
     super_blocks = -(-x.shape[0] // SUPER_BLOCK)
     padded = torch.zeros(super_blocks * SUPER_BLOCK, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
-    shared = SUPER_BLOCK if mistake == "one-scale-for-the-super-block" else per_scale
-    absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).reshape(-1, shared).amax(-1).repeat_interleave(shared // PART)
-    if mistake == "one-scale-for-the-row":
-        absmax = absmax.max().expand(super_blocks * SUPER_BLOCK // PART)
-    scales = absmax / (128 if mistake == "int8-scale-range" else 127)
+    absmax = padded.abs().reshape(-1, per_scale).amax(-1).repeat_interleave(per_scale // PART)
+    scales = absmax / 127
     parts = padded.reshape(-1, PART)
     steps = torch.where(scales[:, None] > 0, parts / scales[:, None], 0)
     away = (steps.abs() % 1 - 0.5).abs()
-    assert mistake or away[steps != 0].min() > 1e-5, "no value may lie in the middle between two integers"
-    values = (steps.trunc() if mistake == "trunc-not-round" else steps.round()).clamp(-128, 127)
+    assert away[steps != 0].min() > 1e-5, "no value may lie in the middle between two integers"
+    values = steps.round().clamp(-128, 127)
     return {"values": values.reshape(super_blocks, SUPER_BLOCK), "sums": values.reshape(super_blocks, 16, 16).sum(-1), "scales": scales.reshape(super_blocks, SUPER_BLOCK // PART)}
 
 
@@ -159,11 +124,6 @@ def quantizing(out):
     blocks[6, 9] = -9.0
     cases["blocks"] = (blocks.flatten(), PART, "twelve blocks of 32, each with a scale of its own: one of zeros, one whose largest magnitude is negative")
     for case, (x, per_scale, why) in cases.items():
-        mistakes = {
-            "row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"],
-            "negative": ["largest-without-magnitude"],
-            "blocks": ["one-scale-for-the-super-block", "largest-without-magnitude"],
-        }.get(case, [])
         golden = quantized(x, per_scale)
         out.case(
             f"task_2_quantize/{case}",
@@ -171,7 +131,6 @@ def quantizing(out):
             inputs={"x": x},
             outputs=golden,
             tolerance={"values": exact(), "sums": exact(), "scales": relative_rounding(3)},
-            wrong={m: quantized(x, per_scale, m) for m in mistakes},
         )
 
 
@@ -201,29 +160,18 @@ def integer(out):
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
             tolerance={"weights": bound(weights, rows, name)},
-            wrong={m: {"weights": mistaken(rows, name, m)[0]} for m in MISTAKES[name]},
         )
         cols = 960 if length == 32 else 768
         rows = random_rows(r, name, 2, cols)
         values, scales = activations(r, cols, length, low=-60)
         x = stands_for(values, scales, cols)
         weights = decode(rows, name)
-        without = weights.clone()
-        without[:, cols // SUPER_BLOCK * SUPER_BLOCK - (SUPER_BLOCK if length == 256 else 0) :] = 0
-        first = stands_for(values, scales[:8].repeat(len(scales) // 8), cols)
-        one = stands_for(values, scales[::8].repeat_interleave(8), cols)
         out.case(
             f"task_3_dot/{name}",
             why=f"two rows of {cols} weights; super-blocks of activations with scales of their own, where blocks have 32 weights eight each",
             inputs={"rows": rows, "values": values, "scales": scales},
             outputs={"products": weights @ x},
             tolerance={"products": bound(weights, rows, name, x)},
-            wrong={
-                **{m: {"products": mistaken(rows, name, m) @ x} for m in MISTAKES[name]},
-                "last-super-block-dropped": {"products": without @ x},
-                "scale-of-the-first-super-block": {"products": weights @ first},
-                **({"one-scale-for-the-super-block": {"products": weights @ one}} if length == PART else {}),
-            },
         )
         cols = 256
         rows = torch.cat([random_rows(r, name, 1, cols, byte=byte) for byte in LARGE[name]])
@@ -252,24 +200,14 @@ def matrices(out):
 
     x = torch.stack([stands_for(*p, 2 * SUPER_BLOCK) for p in inputs]).reshape(6, 2, SUPER_BLOCK)
 
-    def dot(mistake=None):
-        s, m = scales.double().repeat_interleave(16, 1), mins.double().repeat_interleave(16, 1)
-        if mistake == "scale-per-32":
-            s = s.reshape(2, 8, 32)[:, :, :1].expand(2, 8, 32).reshape(2, SUPER_BLOCK)
-        if mistake == "min-missing":
-            m = m * 0
-        if mistake == "min-added":
-            m = -m
-        return {"products": (x * (s * codes.double() - m)).sum((-2, -1))}
-
+    s, m = scales.double().repeat_interleave(16, 1), mins.double().repeat_interleave(16, 1)
     size = (x.abs() * (scales.repeat_interleave(16, 1) * codes.abs() + mins.repeat_interleave(16, 1))).sum((-2, -1))
     out.case(
         "task_4_unpacked/two_super_blocks",
         why="two super-blocks with sixteen scales and sixteen minimums each, six rows of activations",
         inputs={"codes": codes, "scales": scales, "mins": mins, "values": values, "x_scales": x_scales},
-        outputs=dot(),
+        outputs={"products": (x * (s * codes.double() - m)).sum((-2, -1))},
         tolerance={"products": rounding(random_walk(64) + 8, size)},
-        wrong={m: dot(m) for m in ("scale-per-32", "min-missing", "min-added")},
     )
     rows = random_rows(r, "Q8_0", 5, 320)
     weights = decode(rows, "Q8_0")
@@ -282,5 +220,4 @@ def matrices(out):
         inputs={"rows": rows, "values": torch.stack([v for v, _ in inputs]), "scales": torch.stack([s for _, s in inputs])},
         outputs={"products": outputs},
         tolerance={"products": rounding(random_walk(20) + 8, (x.abs() @ weights.abs().T).max())},
-        wrong={"the-first-row-for-all": {"products": outputs[:1].expand_as(outputs)}},
     )

@@ -8,24 +8,12 @@ import torch
 from oracle.week2_day6 import q4_k, q8_0
 
 
-def wrapped(rows, values, scales):
-    """Returns Q8_0 products as a mistaken kernel computes them: sums of four products, by NEON's `smull` and three `smlal`, wrap in 16 bits."""
-    blocks = rows.reshape(rows.shape[0], -1, 34)
-    d = torch.from_numpy(blocks[:, :, :2].numpy().astype("uint8").view("float16").astype("float64"))[:, :, 0]
-    codes = blocks[:, :, 2:].reshape(rows.shape[0], -1, 4, 8)
-    codes = codes - 256 * (codes > 127)
-    p = values[: blocks.shape[1] * 32].double().reshape(-1, 4, 8)
-    sums = (codes.double() * p).sum(-2)
-    sums = (sums + 32768) % 65536 - 32768
-    return {"products": (sums.sum(-1) * d * scales.double()[: blocks.shape[1]]).sum(-1)}
-
-
 def task_4(out):
     values, scales = torch.full((256,), -127.0), torch.full((8,), 0.25)
     values[2::9] = 127
     why = "codes of -128 and 127, activations of -127 and 127: two products fit into 16 bits, three do not"
-    extremes = why, (0x80, 0x7F), values, scales, "four products in 16 bits", wrapped, None
-    q8_0(out, 4, 2621, 736, 512, "three rows of 23 blocks: the last super-block of activations meets seven blocks", extremes)
+    extremes = why, (0x80, 0x7F), values, scales, None
+    q8_0(out, 4, 2621, 736, "three rows of 23 blocks: the last super-block of activations meets seven blocks", extremes)
 
 
 def task_5(out):

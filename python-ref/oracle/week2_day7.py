@@ -1,6 +1,6 @@
 """Week 2, day 7: softmax in pieces, attention in one pass.
 
-Expected values are PyTorch's softmax and attention over all scores at once. `online` below, which takes the scores in pieces, must agree.
+Expected values are PyTorch's softmax and attention over all scores at once.
 """
 
 import math
@@ -79,32 +79,7 @@ def roundings(q, keys, scale):
     return math.ceil(random_walk(q.shape[-1]) * max(scores, 1.0)) + random_walk(len(keys)) + 8
 
 
-def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
-    """Computes the result of `attention` tile by tile, with an optional mistake."""
-    outputs = []
-    for query, (first, n) in zip(q, visible):
-        if mistake == "flash-window-start":
-            first = 0
-        maximum, total, result = -math.inf, torch.zeros((), dtype=q.dtype), torch.zeros_like(values[0])
-        starts = range(first, n, tile)
-        if mistake == "flash-tail-tile":
-            starts = range(0, n // tile * tile or n, tile)
-        for start in starts:
-            end = min(start + tile, len(keys) if mistake == "flash-causal-bound" else n)
-            scores = keys[start:end] @ query * scale
-            new = max(maximum, scores.max().item())
-            factor = math.exp(maximum - new)
-            weights = torch.exp(scores - new)
-            total = total * (1.0 if mistake == "flash-no-rescale (l)" else factor) + weights.sum()
-            result = result * (1.0 if mistake == "flash-no-rescale (o)" else factor) + weights @ values[start:end]
-            maximum = new
-            if mistake == "first tile only":
-                break
-        outputs.append(result / total)
-    return torch.stack(outputs)
-
-
-def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, runs=None):
+def _attention_case(out, name, r, why, q, keys, values, visible, half, runs=None):
     sharp = "the exponentials of scores in the hundreds are ∞, and ∞/∞ is NaN: subtract the maximum first."
     if half:
         keys, values = keys.half().float(), values.half().float()
@@ -119,22 +94,19 @@ def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, ru
         scalars={"visible": visible, "half": half, "runs": runs or [size], "scale": scale},
         nan=sharp if name.endswith("/sharp") else None,
         tolerance={"output": rounding(roundings(q, keys, scale), values)},
-        same={"online": lambda q, keys, values: online(q, keys, values, visible, scale)},
-        wrong={m: (lambda q, keys, values, m=m: online(q, keys, values, visible, scale, m)) for m in wrong},
     )
 
 
 def task_2(out):
-    both = ["flash-no-rescale (l)", "flash-no-rescale (o)"]
-    for seed, name, why, g, d, size, half, wrong, runs in (
-        (2711, "one_position", "a single position has all the weight", 2, 8, 1, False, [], None),
-        (2712, "one_tile", "exactly one tile", 3, 8, TILE, False, [], None),
-        (2713, "tiles_and_one", "one position more than two tiles", 3, 8, 2 * TILE + 1, False, ["flash-tail-tile", "first tile only"], None),
-        (2714, "rising", "the largest score is in the last tile: what came before must be scaled down", 3, 8, 77, False, [*both, "flash-tail-tile"], None),
-        (2715, "runs", "four runs of uneven lengths, as pages give them: 3, 32, 1 and 70", 2, 8, 106, False, both, [3, 32, 1, 70]),
-        (2716, "half", "keys and values in f16, summed in f32, over 1,000 positions", 2, 8, 1000, True, ["first tile only"], None),
-        (2717, "wide_head", "a head of 80 values, which is no multiple of 32", 1, 80, 70, True, [], None),
-        (27199, "sharp", "scores in the hundreds; the first head's maximum grows in the second tile, the second's in the third", 2, 8, 70, False, both, None),
+    for seed, name, why, g, d, size, half, runs in (
+        (2711, "one_position", "a single position has all the weight", 2, 8, 1, False, None),
+        (2712, "one_tile", "exactly one tile", 3, 8, TILE, False, None),
+        (2713, "tiles_and_one", "one position more than two tiles", 3, 8, 2 * TILE + 1, False, None),
+        (2714, "rising", "the largest score is in the last tile: what came before must be scaled down", 3, 8, 77, False, None),
+        (2715, "runs", "four runs of uneven lengths, as pages give them: 3, 32, 1 and 70", 2, 8, 106, False, [3, 32, 1, 70]),
+        (2716, "half", "keys and values in f16, summed in f32, over 1,000 positions", 2, 8, 1000, True, None),
+        (2717, "wide_head", "a head of 80 values, which is no multiple of 32", 1, 80, 70, True, None),
+        (27199, "sharp", "scores in the hundreds; the first head's maximum grows in the second tile, the second's in the third", 2, 8, 70, False, None),
     ):
         r = Random(seed)
         q, keys, values = r.normal(g, d), r.normal(size, d), r.normal(size, d)
@@ -146,20 +118,19 @@ def task_2(out):
             q, keys = q * 9, keys * 9
             tiles = [(q @ k.T).amax(1) for k in keys.split(TILE)]
             assert tiles[1][0] > max(tiles[0][0], tiles[2][0]) and tiles[2][1] > max(tiles[0][1], tiles[1][1]), "another seed, please"
-        _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [(0, size)] * g, half, wrong, runs)
+        _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [(0, size)] * g, half, runs)
 
 
 def task_3(out):
-    causal, window = ["flash-causal-bound"], ["flash-window-start"]
-    for seed, name, why, n, size, ends, half, wrong, runs in (
-        (2721, "causal", "five queries, whose last visible positions lie in the first tile, the second and the third", 5, 76, [8, 31, 33, 40, 70], False, causal, None),
-        (2722, "whole_prompt", "70 queries, the first of which sees one position: three tiles, of which it sees a part of the first", 70, 70, list(range(1, 71)), True, ["flash-causal-bound", "first tile only"], None),
-        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 70, [20, 20, 33, 33, 70, 70], False, causal, None),
-        (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, causal, None),
-        (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, causal, [10, 33, 18]),
-        (2726, "windows", "five queries that see the last 33 positions up to their own: a part of a tile at either end, and whole tiles that they see nothing of", 5, 104, [(0, 20), (0, 33), (15, 48), (32, 65), (70, 103)], False, window, [40, 64]),
-        (2727, "run_given_back", "three queries that see nothing of the first run, which is not handed out: positions begin where a run says", 3, 97, [(40, 70), (45, 75), (64, 97)], False, causal, [32, 32, 33]),
+    for seed, name, why, n, size, ends, half, runs in (
+        (2721, "causal", "five queries, whose last visible positions lie in the first tile, the second and the third", 5, 76, [8, 31, 33, 40, 70], False, None),
+        (2722, "whole_prompt", "70 queries, the first of which sees one position: three tiles, of which it sees a part of the first", 70, 70, list(range(1, 71)), True, None),
+        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 70, [20, 20, 33, 33, 70, 70], False, None),
+        (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, None),
+        (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, [10, 33, 18]),
+        (2726, "windows", "five queries that see the last 33 positions up to their own: a part of a tile at either end, and whole tiles that they see nothing of", 5, 104, [(0, 20), (0, 33), (15, 48), (32, 65), (70, 103)], False, [40, 64]),
+        (2727, "run_given_back", "three queries that see nothing of the first run, which is not handed out: positions begin where a run says", 3, 97, [(40, 70), (45, 75), (64, 97)], False, [32, 32, 33]),
     ):
         r = Random(seed)
         visible = [end if isinstance(end, tuple) else (0, end) for end in ends]
-        _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, wrong, runs)
+        _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, runs)

@@ -11,8 +11,6 @@ import torch
 from oracle.fixtures import Random, relative_rounding, rounding
 from oracle.week2_day7 import attention, roundings
 
-TILE = 32
-
 
 def task_1(out):
     for seed, name, why, heads, visible, runs, half in (
@@ -69,7 +67,7 @@ def task_2(out):
             keys = ((keys * 0.25 + ramp[:, None, :, None] * towards[None, :, None, :]) * 256).round() / 256
         scale = 1 / math.sqrt(d)
 
-        def gathered(q, keys, values, tables=tables, rows=rows, scale=scale, page=page):
+        def gathered(q, keys, values, tables=tables, rows=rows, scale=scale):
             answer = []
             for row, (s, position) in zip(q.reshape(-1, heads, group, d), rows, strict=True):
                 for h in range(heads):

@@ -69,9 +69,6 @@ def distribution_cases(out):
     def rows(function):
         return lambda logits: torch.stack([function(logits, options) for options in table])
 
-    def without(step):
-        return rows(lambda x, o: distribution(x, seen, o | {step: OFF[step]}))
-
     out.case(
         "task_2_distribution/options",
         why="twelve logits under nine sets of options, one row each; three of the tokens were seen, the most probable among them",
@@ -79,12 +76,6 @@ def distribution_cases(out):
         outputs=rows(lambda x, options: distribution(x, seen, options)),
         tolerance={"output": rounding(30, 1.0)},
         scalars={"seen": seen, "options": table},
-        wrong={
-            "speculation-raw-softmax": rows(lambda x, o: x.softmax(-1)),
-            "speculation-logits": rows(lambda x, o: shape(x, torch.tensor(seen), o)),
-            "speculation-no-penalty": without("penalty"),
-            "speculation-no-temperature": without("temperature"),
-        },
     )
 
 
@@ -101,19 +92,12 @@ def residual_cases(out):
         ("certain", "the draft was certain, and of the target's most probable token", p, certain),
         ("greedy", "the target is certain: temperature 0", greedy, q),
     ]:
-        wrong = {
-            "residual-difference": lambda p, q: (p - q).abs() / (p - q).abs().sum(),
-            "residual-swapped": lambda p, q: residual(q, p),
-        }
-        if name != "greedy":
-            wrong |= {"residual-target": lambda p, q: p, "residual-unnormalised": lambda p, q: (p - q).clamp(min=0)}
         out.case(
             f"task_2_residual/{name}",
             why=why,
             inputs={"p": p, "q": q},
             outputs=residual,
             tolerance={"output": rounding(20, 1.0)},
-            wrong=wrong,
         )
 
 
