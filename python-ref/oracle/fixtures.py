@@ -143,6 +143,7 @@ class Fixtures:
             for output, value in _call(function, inputs, torch.float64).items():
                 error = _distance(value, golden[output])
                 assert error <= 1e-9 * (1 + _size(golden[output])), f"{where}: {library} differs by {error:.2e} in {output}"
+
         for part, value in {**inputs, **golden}.items():
             if value.dtype != torch.int64:
                 value = value.to(torch.float32)

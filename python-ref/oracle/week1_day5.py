@@ -114,6 +114,17 @@ def decoder(json, weights, tokens, interleaved=False, seen=lambda name, value: N
     return logits
 
 
+def clear_tokens(json, weights, prompt, new, margin):
+    """Returns what greedy decoding adds to the prompt: `new` tokens, or fewer if the two best logits come nearer than `margin`."""
+    tokens = list(prompt)
+    while len(tokens) < len(prompt) + new:
+        best = decoder(json, weights, torch.tensor([tokens]))[0, -1].topk(2)
+        if best.values[0] - best.values[1] < margin:
+            break
+        tokens.append(best.indices[0].item())
+    return tokens[len(prompt) :]
+
+
 SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 37, "hidden_act": "silu"}
 
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 48}

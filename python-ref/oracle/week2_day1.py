@@ -10,7 +10,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
 from oracle.fixtures import rounding
-from oracle.week1_day5 import CONFIGS, decoder, draw_model, roundings, walk
+from oracle.week1_day5 import CONFIGS, clear_tokens, decoder, draw_model, roundings, walk
 
 
 def task_1(out):
@@ -150,13 +150,9 @@ def task_3(out):
         b = torch.cat((a[:4], (a[4:6] + 1) % json["vocab_size"]))
         exact_weights = {name: value.double() for name, value in weights.items()}
 
-        greedy = a.tolist()
-        for _ in range(NEW):
-            logits = decoder(json, exact_weights, torch.tensor([greedy]))[0, -1]
-            best = logits.topk(2)
-            assert best.values[0] - best.values[1] > 1e-3, f"{family}: the two best tokens are too close"
-            greedy.append(best.indices[0].item())
-        whole = torch.tensor(greedy[:-1])
+        greedy = clear_tokens(json, exact_weights, a.tolist(), NEW, margin=1e-3)
+        assert len(greedy) == NEW, f"{family}: the two best tokens are too close"
+        whole = torch.tensor([*a.tolist(), *greedy[:-1]])
 
         def run(a, b, json=json, family=family, whole=whole, **weights):
             def one(tokens, interleaved=False):
@@ -176,5 +172,5 @@ def task_3(out):
             inputs={**weights, "a": a, "b": b},
             outputs=run,
             tolerance=tolerance,
-            scalars={"config": json, "greedy": greedy[len(a) :]},
+            scalars={"config": json, "greedy": greedy},
         )

@@ -6,7 +6,7 @@ text at a time. The implementation of transformers, with its cache, must agree.
 
 import torch
 
-from oracle.week1_day5 import CONFIGS, decoder, draw_model
+from oracle.week1_day5 import CONFIGS, clear_tokens, draw_model
 from oracle.week2_day1 import transformers_cached
 
 # Minimum distance of the two best logits: far above f32's errors in these models, so the order of summation cannot swap them.
@@ -15,16 +15,13 @@ MARGIN = 2e-3
 
 def greedy(json, weights, prompt, new):
     """Returns the `new` tokens after the prompt, or `None` if the two best logits are nearly equal at any step."""
-    tokens = list(prompt)
-    for _ in range(new):
-        logits = decoder(json, weights, torch.tensor([tokens]))[0, -1]
-        best = logits.topk(2)
-        if best.values[0] - best.values[1] < MARGIN:
-            return None
-        tokens.append(best.indices[0].item())
-    theirs = transformers_cached(json, {n: w.float() for n, w in weights.items()}, torch.tensor(tokens[:-1]), [len(prompt)] + [1] * (new - 1))
-    assert theirs[len(prompt) - 1 :].argmax(-1).tolist() == tokens[len(prompt) :], "transformers chooses other tokens"
-    return tokens[len(prompt) :]
+    tokens = clear_tokens(json, weights, prompt, new, MARGIN)
+    if len(tokens) < new:
+        return None
+    text = torch.tensor([*prompt, *tokens[:-1]])
+    theirs = transformers_cached(json, {n: w.float() for n, w in weights.items()}, text, [len(prompt)] + [1] * (new - 1))
+    assert theirs[len(prompt) - 1 :].argmax(-1).tolist() == tokens, "transformers chooses other tokens"
+    return tokens
 
 
 def whole_models(out, task, families, prompts, lengths, new):

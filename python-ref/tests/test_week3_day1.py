@@ -1,11 +1,8 @@
 """Week 3, day 1: a request's phases, stop texts, slots, and requests that join and leave a batch with the answers they get alone."""
 
-import torch
-from oracle.week1_day5 import decoder
+from oracle.week1_day5 import clear_tokens
+from oracle.week3_day1 import MARGIN
 from test_week2_day1 import model
-
-# Minimum distance of the two best logits, far above f32's errors in these models.
-MARGIN = 2e-3
 
 
 def test_week3_day1_task_1_phases(week1, week3, r):
@@ -76,17 +73,6 @@ def test_week3_day1_task_3_slots(week3, r):
         assert [slots.owner(slot) for slot in range(n)] == owners
 
 
-def alone(config, weights, prompt, new):
-    """Returns what greedy decoding adds to the prompt, up to the first token that is not clearly the best."""
-    tokens = list(prompt)
-    for _ in range(new):
-        best = decoder(config, weights, torch.tensor([tokens]))[0, -1].topk(2)
-        if best.values[0] - best.values[1] < MARGIN:
-            break
-        tokens.append(best.indices[0].item())
-    return tokens[len(prompt) :]
-
-
 def test_week3_day1_task_4_rows(week3, r):
     prompt, slot = r.integers(r.size(1, 9), high=50).tolist(), r.size(0, 7)
     sequence = week3.request.Sequence(1, week3.request.Request(prompt, 3), 32)
@@ -108,7 +94,7 @@ def check_batch(week2, week3, r, longest, budget=None):
     wanted, answers, rows = {}, {}, 0
     for _ in range(r.size(2, 6)):
         prompt = r.integers(r.size(1, longest), high=config["vocab_size"]).tolist()
-        if answer := alone(config, exact, prompt, r.size(1, 5)):
+        if answer := clear_tokens(config, exact, prompt, r.size(1, 5), MARGIN):
             wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
             rows += len(prompt) + len(answer) - 1
         for _ in range(r.size(0, 3)):
