@@ -83,69 +83,26 @@ def _grouped(out):
             same={"F.scaled_dot_product_attention": theirs} if same else {},
         )
 
-    case(
-        "plain",
-        "B=2, H_q=6, H=2, L=3, S=5, D=8: three query heads share a key/value head, L ≠ S, no mask",
-        6,
-        2,
-    )
+    case("plain", "B=2, H_q=6, H=2, L=3, S=5, D=8: three query heads share a key/value head, L ≠ S, no mask", 6, 2)
     case("scale_given", "a scale of 0.2 that is not 1/√D", 6, 2, scale=0.2)
     case("all_share_one", "H_q=3, H=1: one key/value head for all (multi-query attention)", 3, 1, d=4)
-    case(
-        "none_share",
-        "H_q=H=3: every query head has its own key/value head (multi-head attention)",
-        3,
-        3,
-        d=4,
-    )
+    case("none_share", "H_q=H=3: every query head has its own key/value head (multi-head attention)", 3, 3, d=4)
 
     per_batch = torch.zeros(2, 1, 3, 5)
     per_batch[0, :, :, 3:] = per_batch[1, :, :, 0] = per_batch[1, :, 1, 2] = -math.inf
-    case(
-        "mask_per_batch",
-        "a mask [B, 1, L, S] where B = H = 2: against [B, H, G, L, S] it would line up with the wrong axis",
-        6,
-        2,
-        per_batch,
-    )
+    case("mask_per_batch", "a mask [B, 1, L, S] where B = H = 2: against [B, H, G, L, S] it would line up with the wrong axis", 6, 2, per_batch)
     shared = r.normal(3, 5)
     shared[1, 2] = -math.inf
-    case(
-        "mask_shared",
-        "a mask [L, S] of ordinary signed numbers and one −inf, broadcast over batch and heads",
-        6,
-        2,
-        shared,
-    )
+    case("mask_shared", "a mask [L, S] of ordinary signed numbers and one −inf, broadcast over batch and heads", 6, 2, shared)
     finite = Random(1302)
-    case(
-        "mask_finite",
-        "a mask [L, S] of ordinary signed numbers without any −inf: they count all the same",
-        6,
-        2,
-        finite.normal(3, 5),
-        r=finite,
-    )
+    case("mask_finite", "a mask [L, S] of ordinary signed numbers without any −inf: they count all the same", 6, 2, finite.normal(3, 5), r=finite)
     per_head = r.normal(1, 6, 1, 5, std=2.0)
     per_head[0, 4, 0, 1] = -math.inf
-    case(
-        "mask_per_head",
-        "a mask [1, H_q, 1, S]: every query head has a bias of its own, and 1 broadcasts over B and L; head 4 does not see key 1",
-        6,
-        2,
-        per_head,
-    )
+    case("mask_per_head", "a mask [1, H_q, 1, S]: every query head has a bias of its own, and 1 broadcasts over B and L; head 4 does not see key 1", 6, 2, per_head)
     full = r.normal(2, 6, 3, 5)
     full[0, 4, 1] = full[1, 2, 0] = -math.inf
     full[1, 3, :, 2] = -math.inf
-    case(
-        "mask_full",
-        "a mask [B, H_q, L, S] with two rows that are −inf throughout: their output is 0",
-        6,
-        2,
-        full,
-        same=False,
-    )
+    case("mask_full", "a mask [B, H_q, L, S] with two rows that are −inf throughout: their output is 0", 6, 2, full, same=False)
 
 
 def _mask(out):
@@ -233,12 +190,7 @@ def _layer(out):
             same={"transformers": _transformers(family, h_q, h, d)},
         )
 
-    case(
-        "llama",
-        "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other",
-        "llama",
-        r.normal(b, l, e),
-    )
+    case("llama", "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other", "llama", r.normal(b, l, e))
     padding = torch.zeros(2, 1, 1, l)
     padding[0, :, :, :1] = padding[1, :, :, :2] = -math.inf
     both = causal_mask(l, l) + padding
@@ -252,21 +204,6 @@ def _layer(out):
         both,
         **biases,
     )
-    case(
-        "qwen3",
-        "a norm of uneven signed weights on each query and key head, before RoPE; a causal mask [L, L]",
-        "qwen3",
-        r.normal(b, l, e),
-        causal_mask(l, l),
-        **norms,
-    )
+    case("qwen3", "a norm of uneven signed weights on each query and key head, before RoPE; a causal mask [L, L]", "qwen3", r.normal(b, l, e), causal_mask(l, l), **norms)
     per_head = r.normal(1, h_q, l, l)
-    case(
-        "every_bias",
-        "biases on all four projections, and a mask [1, H_q, L, L] that differs between heads",
-        "llama",
-        r.normal(b, l, e),
-        per_head,
-        **biases,
-        o_bias=r.normal(e),
-    )
+    case("every_bias", "biases on all four projections, and a mask [1, H_q, L, L] that differs between heads", "llama", r.normal(b, l, e), per_head, **biases, o_bias=r.normal(e))
