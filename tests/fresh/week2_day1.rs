@@ -6,14 +6,11 @@ use tiny_llm::{
     week1::generate::Limits,
     week2::{
         attention::{attend, attend_two_pass},
-        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
+        cache::{CacheShape, CacheType, DenseCache, KvCache},
         generate::Session,
-        kernels::Rung,
         load::{Rope, build},
         matrix::Matrix,
         model::{Model, Workspace},
-        parallel::Team,
-        plan::{AttentionKind, Plan},
         rope::RopeLayout,
         rows::{Queries, Row},
     },
@@ -21,21 +18,12 @@ use tiny_llm::{
 use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::fresh::Fresh;
 
+use super::{numbers, plan};
+
 const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 4, "num_hidden_layers": 2, "intermediate_size": 8,
     "vocab_size": 11, "max_position_embeddings": 16, "rms_norm_eps": 1e-5, "rope_theta": 500.0,
     "hidden_act": "silu", "tie_word_embeddings": false}"#;
-
-fn plan() -> Plan {
-    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
-}
-
-fn numbers(cells: Cells) -> Vec<f32> {
-    match cells {
-        Cells::F32(numbers) => numbers.to_vec(),
-        Cells::F16(numbers) => numbers.iter().map(|x| x.to_f32()).collect(),
-    }
-}
 
 /// Returns a cache in which every position of every layer and sequence is written.
 fn filled(fresh: &Fresh, shape: CacheShape, cache_type: CacheType) -> DenseCache {

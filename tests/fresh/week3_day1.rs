@@ -1,35 +1,26 @@
 //! Week 3, day 1, on fresh inputs.
 
-use std::sync::Arc;
-
 use tiny_llm::{
     week1::sampling::SamplerOptions,
-    week2::{cache::CacheType, matrix::Matrix, model::Model},
     week3::{
-        engine::{Engine, append_rows},
+        engine::append_rows,
         options::EngineOptions,
         request::{Request, Sequence},
-        room::dense,
         slots::Slots,
         stop::StopTexts,
     },
 };
-use tiny_llm_harness::fresh::Fresh;
+use tiny_llm_harness::{fixtures::Fixtures, fresh::Fresh};
 
-use super::serving::models;
+use super::serving;
 
-const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "head_dim": 4, "num_hidden_layers": 2, "intermediate_size": 8,
-    "vocab_size": 11, "max_position_embeddings": 24, "rms_norm_eps": 1e-5, "rope_theta": 500.0,
-    "hidden_act": "silu", "tie_word_embeddings": false}"#;
-
-/// Returns a request whose prompt has a few tokens from a vocabulary of 11.
+/// Returns a request whose prompt has a few tokens below 11.
 fn request(fresh: &Fresh) -> Request {
     let options = SamplerOptions::default();
     Request {
         prompt: fresh.tokens(fresh.from_to(1, 6), 11),
         max_new_tokens: fresh.from_to(1, 6),
-        stop_tokens: fresh.tokens(1, 11),
+        stop_tokens: fresh.tokens(2, 11),
         stop_texts: vec![fresh.bytes(1)],
         sampling: SamplerOptions { temperature: 0.0, ..options },
         seed: fresh.u64(),
@@ -101,10 +92,6 @@ fn task_3() {
     }
 }
 
-fn model(fresh: &Fresh) -> Model {
-    models::from_json(QWEN3, |_, rows, cols| Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
-}
-
 #[test]
 fn task_4() {
     let fresh = Fresh::new("week3-day1 task 4");
@@ -120,16 +107,9 @@ fn task_4() {
         }
         fresh.says("rows", &rows);
     }
-    let model = model(&fresh);
-    let cache = dense(&model, fresh.from_to(2, 3), 24, CacheType::F32);
-    let bytes = Box::new(|token| vec![token as u8]);
-    let mut engine = Engine::new(
-        Arc::new(model),
-        Arc::new(models::plan()),
-        cache,
-        EngineOptions::default(),
-        bytes,
-    );
+    let fixtures = Fixtures::open("week3_day1");
+    let case = fixtures.case("task_4_engine/qwen3");
+    let mut engine = serving::engine(&case, fresh.from_to(2, 3), EngineOptions::default());
     let mut ids = Vec::new();
     for _ in 0..30 {
         match fresh.below(4) {

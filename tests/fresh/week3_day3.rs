@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use tiny_llm::{
     week1::sampling::SamplerOptions,
-    week2::{
-        cache::{CacheShape, CacheType, Cells, KvCache},
-        matrix::Matrix,
-    },
+    week2::cache::{CacheShape, CacheType, KvCache},
     week3::{
         engine::Engine,
         options::EngineOptions,
@@ -19,7 +16,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-use super::models;
+use super::{model, numbers, plan};
 
 #[test]
 fn task_1() {
@@ -39,13 +36,6 @@ fn task_1() {
             pages.iter().map(|page| (page.index(), pool.num_owners(page))).collect();
         let room: Vec<_> = (0..=n + 1).map(|n| pool.can_allocate(n)).collect();
         fresh.says("the pool", &(pool.num_free(), owners, room));
-    }
-}
-
-fn numbers(cells: Cells) -> Vec<f32> {
-    match cells {
-        Cells::F32(numbers) => numbers.to_vec(),
-        Cells::F16(numbers) => numbers.iter().map(|x| x.to_f32()).collect(),
     }
 }
 
@@ -115,26 +105,17 @@ fn task_3() {
     (0..4).for_each(|_| operations(&fresh, true));
 }
 
-const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 8, "num_hidden_layers": 1,
-    "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 8,
-    "vocab_size": 20, "hidden_act": "silu", "max_position_embeddings": 128, "rms_norm_eps": 1e-5,
-    "rope_theta": 500.0, "tie_word_embeddings": true}"#;
-
 #[test]
 fn task_4() {
     let fresh = Fresh::new("week3-day3 task 4");
-    let model = models::from_json(LLAMA, |_, rows, cols| {
-        Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols))
-    });
-    let shape = CacheShape { layers: 1, sequences: 4, kv_heads: 1, capacity: 96, head_dim: 4 };
+    let shape = CacheShape { layers: 3, sequences: 4, kv_heads: 2, capacity: 96, head_dim: 8 };
     let cache = PagedCache::new(shape, 32, fresh.from_to(3, 5), CacheType::F32);
     let bytes = Box::new(|_| Vec::new());
-    let (model, plan) = (Arc::new(model), Arc::new(models::plan()));
-    let mut engine = Engine::new(model, plan, cache, EngineOptions::default(), bytes);
+    let mut engine = Engine::new(model(), Arc::new(plan()), cache, EngineOptions::default(), bytes);
     for seed in 0..5 {
-        let prompt = fresh.tokens(fresh.from_to(1, 40), 20);
+        let prompt = fresh.tokens(fresh.from_to(1, 40), 50);
         let request = Request {
-            sampling: SamplerOptions::default(),
+            sampling: SamplerOptions { temperature: 1.0, ..SamplerOptions::default() },
             seed,
             ..Request::greedy(prompt, fresh.from_to(20, 50))
         };

@@ -9,7 +9,7 @@ use tiny_llm::{
         graph::{Graph, NodeId},
     },
 };
-use tiny_llm_harness::fresh::Fresh;
+use tiny_llm_harness::{fixtures::Fixtures, fresh::Fresh};
 
 use super::{as_made, cache_of, graphs::fresh_graph, models, plan, run};
 
@@ -59,17 +59,11 @@ fn task_3() {
     }
 }
 
-const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 8, "num_hidden_layers": 2,
-    "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 12,
-    "vocab_size": 20, "hidden_act": "silu", "max_position_embeddings": 32, "rms_norm_eps": 1e-5,
-    "rope_theta": 500.0, "tie_word_embeddings": true, "attention_bias": false}"#;
-
 #[test]
 fn task_4() {
     let fresh = Fresh::new("week4-day2 task 4");
-    let model = models::from_json(QWEN3, |_, rows, cols| {
-        Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols))
-    });
+    let fixtures = Fixtures::open("week4_day2");
+    let model = models::of_case(&fixtures.case("task_4_model/qwen3"), Matrix::from_f32);
     let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
     let mut position = 0;
     for _ in 0..6 {
