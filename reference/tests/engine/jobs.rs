@@ -5,6 +5,7 @@ use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::{
     cache::{CacheShape, CacheType, DenseCache},
     kernels::{Choice, Rung},
+    matrix::Matrix,
     model::{Model, Workspace},
     parallel::Team,
     plan::{AttentionKind, Plan},
