@@ -22,7 +22,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinSet,
-    time::{Instant, interval, sleep, sleep_until},
+    time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutWriter;
 
@@ -75,23 +75,17 @@ pub(crate) fn run(
         app.ending.store(true, Relaxed);
         let _ = end.send(true);
         let grace = if fallen.load(Relaxed) { LAST_WORDS } else { app.settings.grace };
-        let deadline = Instant::now() + grace;
-        while !connections.is_empty() && Instant::now() < deadline {
-            tokio::select! {
-                _ = connections.join_next() => {}
-                () = sleep_until(deadline) => {}
-            }
-        }
+        join_all(&mut connections, grace).await;
         app.tell(Command::End);
-        let deadline = Instant::now() + LAST_WORDS;
-        while !connections.is_empty() && Instant::now() < deadline {
-            tokio::select! {
-                _ = connections.join_next() => {}
-                () = sleep_until(deadline) => {}
-            }
-        }
+        join_all(&mut connections, LAST_WORDS).await;
         Ok(())
     })
+}
+
+/// Waits until all connections have ended, or until `limit` has passed.
+async fn join_all(connections: &mut JoinSet<()>, limit: Duration) {
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = timeout(limit, ended).await;
 }
 
 /// Serves one connection until the client closes it, sends invalid HTTP or exceeds a time limit, or
