@@ -147,9 +147,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
-    settings: Settings,
-    #[command(flatten)]
     batch: BatchOptions,
+    #[command(flatten)]
+    settings: Settings,
 }
 
 impl Args {

@@ -122,12 +122,14 @@ fn changed(change: impl Fn(&mut Json)) -> anyhow::Result<Metadata> {
 
 #[test]
 fn a_post_processor_sets_the_bos_token() {
-    let metadata = changed(|json| {
-        json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
-    });
-    let metadata = metadata.unwrap();
-    assert_eq!(metadata.flag("tokenizer.ggml.add_bos_token").unwrap(), Some(true));
-    assert_eq!(metadata.size("tokenizer.ggml.bos_token_id").unwrap(), Some(1));
+    let single = json!([{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
+    let template = json!({"type": "TemplateProcessing", "single": single});
+    let sequence = json!({"type": "Sequence", "processors": [{"type": "ByteLevel"}, template]});
+    for processor in [template, sequence] {
+        let metadata = changed(|json| json["post_processor"] = processor.clone()).unwrap();
+        assert_eq!(metadata.flag("tokenizer.ggml.add_bos_token").unwrap(), Some(true));
+        assert_eq!(metadata.size("tokenizer.ggml.bos_token_id").unwrap(), Some(1));
+    }
 }
 
 #[test]

@@ -88,8 +88,8 @@ fn fetch<const HINT: i32>(from: *const u8, len: usize) {
     }
 }
 
-/// Prefetches a value, for example a super-block of activations. Its rows are too far apart for the
-/// processor to predict the next one.
+/// Prefetches a value, for example a super-block of activations. Rows of activations are too far
+/// apart for the processor to predict the next one.
 #[inline(always)]
 pub(super) fn fetch_value<T>(value: &T) {
     fetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast(), size_of::<T>());

@@ -260,6 +260,10 @@ def task_3(out):
         theirs = transformers_logits(json, weights, tokens)
         error = (theirs.double() - golden).abs().max().item()
         assert error <= tolerance.value, f"{family}: transformers differs by {error:.2e}; tolerance: {tolerance.derivation}"
+        if family == "llama":
+            unscaled = json | {"rope_parameters": json["rope_parameters"] | {"rope_type": "default"}}
+            difference = (decoder(unscaled, weights, tokens) - golden).abs().max()
+            assert difference > 20 * tolerance.value, "the scaling of RoPE changes too little"
         out.case(
             f"task_3_decoder/{family}",
             why=f"a whole {family} of {json['num_hidden_layers']} different layers, {json['num_attention_heads']} query heads of 8 on {json['num_key_value_heads']}, hidden size {json['hidden_size']}",

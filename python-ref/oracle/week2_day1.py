@@ -1,7 +1,7 @@
 """Week 2, day 1: the KV cache, attention over it, the model over rows.
 
 A model must compute the same logits with a cache as without one. The expected logits come from the decoder of week 1, day 5, over whole
-sequences. transformers, which computes in chunks with its cache, must agree with it.
+sequences. On the first of two sequences, transformers, which computes in chunks with its cache, must agree with it.
 """
 
 import math

@@ -310,7 +310,8 @@ fn task_3_check_places_error_names_tensor_and_offset() {
         "160",
         &[],
     );
-    says("an offset of 33", &[info("only", 33, 4)], 32, 300, "only", "33", &["32"]);
+    let two = [info("first", 0, 32), info("second", 33, 4)];
+    says("an offset of 33", &two, 32, 300, "second", "33", &["32"]);
     says(
         "an offset of 40 with an alignment of 64",
         &[info("only", 40, 4)],

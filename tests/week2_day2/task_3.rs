@@ -250,7 +250,7 @@ fn task_3_check_places_alignment_bounds_and_overlap() {
         (shown(found), shown(fine))
     });
     assert_lines("check_places", lines);
-    // A name with a line feed, with each of the three faults.
+    // A name with a line feed. The message names the offset.
     for (offset, size, second) in [(33, 4, "33"), (64, 40, "64"), (192, 40, "192")] {
         let error = check_places(&[info("a", 0, 68), info("b\nc", offset, size)], 32, 200, FILE)
             .expect_err("check_places must refuse these places");

@@ -173,6 +173,12 @@ mod tests {
     }
 
     #[test]
+    fn quitting_cancels_the_run() {
+        let (end, seen) = played(vec![|inputs, _| key(inputs, Key::Quit)]);
+        assert_eq!((end, seen), (End::Quit, vec![start(1, 1), Action::Cancel]));
+    }
+
+    #[test]
     fn runs_once_per_save_and_handles_keys_at_once() {
         let (end, seen) = played(vec![
             |inputs, run| {

@@ -58,6 +58,8 @@ fn read_each<const BYTES: usize, const LEN: usize>(
 }
 
 /// Encodes a row of finite weights: `x [cols]` → `out [cols / block_len · block_bytes]`.
+/// `F16` and `BF16` round to nearest, ties to even. In `F16`, a magnitude of 65,520 or more becomes
+/// infinite.
 ///
 /// # Panics
 /// If `x` isn't a whole number of blocks, or `out` has a different number of blocks. Also if

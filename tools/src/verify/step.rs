@@ -296,7 +296,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "speed",
         "tokens per second and memory",
-        (Full, Alone, 60),
+        (Thorough, Alone, 60),
         &["copy"],
         &[Package("tiny-llm")],
         engine::bench,
@@ -352,7 +352,7 @@ pub(super) const STEPS: [Step; 49] = [
     step(
         "models",
         "the embedded models' scores, the book's figures",
-        (Full, One, 95),
+        (Thorough, One, 95),
         &["copy", "python"],
         &[Path("models/"), Path("python-ref/"), Path("book/figures")],
         python::models,
