@@ -20,8 +20,9 @@ use serde_json::Value;
 use crate::{
     bytes::{Bytes, map_file},
     config::ModelConfig,
-    gguf::{TensorType, convert::read_json},
+    gguf::TensorType,
     header::{Header, Place},
+    json::read_json,
 };
 
 /// The tensors of a model folder: `model.safetensors`, or the files that

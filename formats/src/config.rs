@@ -14,7 +14,7 @@ use std::{f64::consts::TAU, path::Path};
 use anyhow::{Result, ensure};
 use serde_json::{Map, Value};
 
-use crate::gguf::{convert::read_text, shortened};
+use crate::json::{read_text, shortened};
 
 /// The architectures that the course's decoder supports. The field `model_type` of `config.json`
 /// names one of them.

@@ -10,7 +10,6 @@ mod names;
 pub mod random;
 mod tensor_type;
 
-pub(crate) use metadata::shortened;
 pub use metadata::{Array, Metadata, Value};
 pub use names::{gguf_name, hugging_face_name};
 pub use tensor_type::TensorType;

@@ -22,6 +22,8 @@ pub mod config;
 pub mod gguf;
 #[cfg(feature = "model")]
 pub mod hub;
+#[cfg(feature = "model")]
+mod json;
 #[cfg(feature = "vocabulary")]
 pub mod text;
 #[cfg(feature = "model")]

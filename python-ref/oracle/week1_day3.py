@@ -98,7 +98,7 @@ def _grouped(out):
     case("mask_finite", "a mask [L, S] of ordinary signed numbers without any −inf: they count all the same", 6, 2, finite.normal(3, 5), r=finite)
     per_head = r.normal(1, 6, 1, 5, std=2.0)
     per_head[0, 4, 0, 1] = -math.inf
-    case("mask_per_head", "a mask [1, H_q, 1, S]: every query head has a bias of its own, and 1 broadcasts over B and L; head 4 does not see key 1", 6, 2, per_head)
+    case("mask_per_head", "a mask [1, H_q, 1, S]: every query head has its own bias, and 1 broadcasts over B and L; head 4 does not see key 1", 6, 2, per_head)
     full = r.normal(2, 6, 3, 5)
     full[0, 4, 1] = full[1, 2, 0] = -math.inf
     full[1, 3, :, 2] = -math.inf

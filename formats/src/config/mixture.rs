@@ -12,7 +12,10 @@ use serde_json::Value;
 
 pub use super::yarn::Yarn;
 use super::{Family, Fields, MAX_POSITIONS, MAX_SIZE, ModelConfig, gguf::Keys};
-use crate::gguf::{Metadata, TensorInfo, convert::read_text};
+use crate::{
+    gguf::{Metadata, TensorInfo},
+    json::read_text,
+};
 
 /// The architectures with experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

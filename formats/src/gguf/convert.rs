@@ -12,7 +12,10 @@ use serde_json::Value as Json;
 #[cfg(feature = "vocabulary")]
 pub(crate) use self::tokenizer::tokenizer_keys;
 use super::{Metadata, Value};
-use crate::config::{Family, ModelConfig};
+use crate::{
+    config::{Family, ModelConfig},
+    json::{read_json, read_text},
+};
 
 /// Returns the metadata of a model folder. Two keys depend on the weights' types, and the caller
 /// must add them: `general.file_type` and `general.quantization_version`.
@@ -117,24 +120,4 @@ pub(crate) fn tokenizer_config(folder: &Path) -> Result<(Json, String)> {
     let path = folder.join("tokenizer_config.json");
     let json = if path.exists() { read_json(&path)? } else { Json::Null };
     Ok((json, path.display().to_string()))
-}
-
-/// Returns the contents of a JSON file.
-///
-/// # Errors
-/// If the file cannot be read, or is not JSON.
-pub(crate) fn read_json(path: &Path) -> Result<Json> {
-    parse(&read_text(path)?, &path.display().to_string())
-}
-
-fn parse(json: &str, file: &str) -> Result<Json> {
-    serde_json::from_str(json).map_err(|e| anyhow!("{file}: not JSON: {e}"))
-}
-
-/// Returns the text of a file.
-///
-/// # Errors
-/// If the file cannot be read.
-pub(crate) fn read_text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow, bail};
 
+use crate::json::shortened;
+
 /// A metadata value. Names and order of the variants follow the format's type numbers 0 to 12.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -203,13 +205,5 @@ fn describe(value: &Value) -> String {
     match value {
         Value::Array(array) => format!("an array of length {}", array.len()),
         other => shortened(format!("{other:?}"), 60),
-    }
-}
-
-/// Shortens a text to `most` characters for an error message.
-pub(crate) fn shortened(text: String, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

@@ -12,12 +12,15 @@ use serde_json::Value as Json;
 
 use super::{
     super::{
-        Array, LOWERCASE, Metadata, NORMALIZES, SPACE_PREFIX, Value, WHOLE_WORDS, shortened,
+        Array, LOWERCASE, Metadata, NORMALIZES, SPACE_PREFIX, Value, WHOLE_WORDS,
         token_type::{BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED},
     },
-    read_json, tokenizer_config,
+    tokenizer_config,
 };
-use crate::config::ModelConfig;
+use crate::{
+    config::ModelConfig,
+    json::{read_json, shortened},
+};
 
 /// Maximum number of rows of an embedding that belong to no token. Such rows pad the vocabulary to
 /// a round size.
@@ -39,7 +42,7 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
 /// If the text is not JSON, or the tokenizer is of a kind that these keys cannot describe.
 #[cfg(feature = "vocabulary")]
 pub(crate) fn tokenizer_keys(json: &str, name: &str) -> Result<Metadata> {
-    let file = TokenizerFile { json: super::parse(json, name)?, name: name.to_owned() };
+    let file = TokenizerFile { json: crate::json::parse(json, name)?, name: name.to_owned() };
     let mut metadata = Metadata::new(name);
     let vocabulary = file.vocabulary(file.size(), "the largest token id plus 1")?;
     file.insert(&mut metadata, &vocabulary, &Json::Null, None, &[])?;

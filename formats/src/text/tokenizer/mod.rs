@@ -31,9 +31,9 @@ use self::{
     sentence_piece::SentencePiece,
     vocabulary::{Kind, Vocabulary},
 };
-use crate::gguf::{
-    Metadata,
-    convert::{read_text, tokenizer_keys},
+use crate::{
+    gguf::{Metadata, convert::tokenizer_keys},
+    json::read_text,
 };
 
 const MODEL: &str = "tokenizer.ggml.model";
